@@ -1,0 +1,166 @@
+"""What a person sees: a Report as lines of text, for any terminal, pipe, width and encoding.
+
+Nothing is told by colour or symbol alone: each line says in words or numbers what its marks say.
+"""
+
+import os
+import shutil
+import sys
+import textwrap
+
+from grading import FAILED, NOT_RUN, PASSED, WAITING
+
+SYMBOLS = {PASSED: "\u2714", FAILED: "\u2718", WAITING: "\u00b7", NOT_RUN: "?"}
+ASCII_SYMBOLS = {PASSED: "+", FAILED: "x", WAITING: ".", NOT_RUN: "?"}
+COLOURS = {PASSED: "32", FAILED: "31", WAITING: "2", NOT_RUN: "33"}
+LABEL_WIDTH = 10
+PRINTED_LINES = 12  # of what the submission printed, the last ones
+EXPLANATION = "write a function, save, and run this again"
+
+
+def escape(text):
+    """Return text with control, format and surrogate characters escaped: it cannot colour a terminal or break a line."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+class Screen:
+    """A stream with what it can show: width in columns, colour, the better symbols, moving the cursor."""
+
+    def __init__(self, stream=None):
+        self.stream = stream or sys.stdout
+        if hasattr(self.stream, "reconfigure"):
+            self.stream.reconfigure(errors="backslashreplace")
+        terminal = self.stream.isatty()
+        self.width = max(40, min(100, shutil.get_terminal_size((100, 24)).columns if terminal else 100))
+        self.moves = terminal and os.environ.get("TERM") != "dumb" and enable_escapes()
+        self.colour = self.moves and not os.environ.get("NO_COLOR")
+        self.symbols = SYMBOLS if self.shows("".join(SYMBOLS.values())) else ASCII_SYMBOLS
+
+    def shows(self, text):
+        try:
+            text.encode(self.stream.encoding or "ascii")
+        except (UnicodeEncodeError, LookupError):
+            return False
+        return True
+
+    def paint(self, text, colour):
+        return f"\x1b[{colour}m{text}\x1b[0m" if self.colour else text
+
+    def mark(self, verdict):
+        return self.paint(self.symbols[verdict], COLOURS[verdict])
+
+    def wrap(self, label, text):
+        """Return lines of a label and a text beside it, no wider than the screen."""
+        rows = textwrap.wrap(escape(text), self.width - LABEL_WIDTH - 2, break_on_hyphens=False) or [""]
+        return [f"  {label:<{LABEL_WIDTH}}{rows[0]}"] + [" " * (LABEL_WIDTH + 2) + row for row in rows[1:]]
+
+    def paragraph(self, text):
+        return textwrap.wrap(escape(text), self.width, break_on_hyphens=False)
+
+    def show(self, lines):
+        self.stream.write("\n".join(lines) + "\n")
+        self.stream.flush()
+
+
+def enable_escapes():
+    """Return whether the terminal obeys escape sequences; a Windows console is asked to."""
+    if os.name != "nt":
+        return True
+    import ctypes
+
+    kernel = ctypes.windll.kernel32
+    handle, mode = kernel.GetStdHandle(-11), ctypes.c_ulong()
+    return bool(kernel.GetConsoleMode(handle, ctypes.byref(mode)) and kernel.SetConsoleMode(handle, mode.value | 4))
+
+
+# ---- the parts of a report
+
+
+def report_lines(report, screen, every=False, hint=False):
+    """Return what a student sees: a line a function, then the first failure (or every one), then the count."""
+    lines = [screen.paint(escape(str(report.path)), "1"), ""]
+    if report.load_failure:
+        lines += load_lines(report, screen)
+    else:
+        lines += function_lines(report, screen)
+        shown = [mark for mark in report.marks if mark.verdict != PASSED]
+        for mark in shown if every else shown[:1]:
+            lines += ["", *mark_lines(report, mark, screen, every, hint)]
+    return lines + ["", count_line(report, screen)]
+
+
+def count_line(report, screen):
+    text = f"{report.passed} of {len(report.marks)} passed"
+    return screen.paint(text, COLOURS[PASSED if report.complete else FAILED])
+
+
+def function_lines(report, screen):
+    """Return one line a function: how many of its tests passed, a mark for each, and whether it is written yet."""
+    names = list(dict.fromkeys(mark.function for mark in report.marks))
+    width = max(map(len, names), default=0)
+    lines = []
+    for name in names:
+        marks = [mark for mark in report.marks if mark.function == name]
+        passed = sum(mark.verdict == PASSED for mark in marks)
+        symbols = " ".join(screen.mark(mark.verdict) for mark in marks)
+        remark = ""
+        if name in report.unwritten:
+            remark = "   not written yet"
+        elif any(mark.verdict == WAITING for mark in marks):
+            remark = f"   waiting for {report.unwritten[0]}"
+        lines.append(f"  {name.replace('_', ' ') if name not in report.functions else name:<{width}}  {passed} of {len(marks)}   {symbols}{remark}")
+    return lines
+
+
+def load_lines(report, screen):
+    """Return why a submission does not load, with its own line."""
+    lines = screen.paragraph(f"{report.path.name}: {report.load_failure['reason']}")
+    return lines + place_lines(report, report.load_failure.get("lines", ()), screen)
+
+
+def place_lines(report, places, screen):
+    """Return the submission's own line, the last one of a traceback."""
+    for file, number in list(places)[-1:]:
+        return screen.wrap("at", report.source_line(file, number))
+    return []
+
+
+def mark_lines(report, mark, screen, every=False, hint=False):
+    """Return the failure of one test: clause, call, expected, got, why, at, and what the submission printed."""
+    lines = []
+    if mark.function in report.unwritten:
+        place = report.definition(mark.function)
+        lines += screen.paragraph(f"Next: {mark.function} is not written yet ({place})." if place else f"Next: {mark.function} is not written yet.")
+    for failure in mark.failures if every else mark.failures[:1]:
+        clause = failure.get("clause") or next(iter(mark.sentences), "")
+        sentence = mark.sentences.get(clause) or next(iter(mark.sentences.values()), mark.name)
+        lines += [""] if lines else []
+        lines += screen.paragraph(f"{clause}  {sentence}  ({report.task}, {clause})")
+        for label, field in (("call", "call"), ("expected", "expected"), ("got", "got"), ("failed", "reason"), ("why", "because")):
+            if failure.get(field):
+                lines += screen.wrap(label, failure[field])
+        lines += place_lines(report, failure.get("lines", ()), screen)
+    if mark.verdict == NOT_RUN:
+        lines += screen.paragraph(f"{mark.title}: not run")
+    lines += printed_lines(mark.printed, screen)
+    if hint:
+        lines += screen.wrap("hint", mark.hint)
+    return lines
+
+
+def printed_lines(printed, screen):
+    """Return the last lines that the submission printed in a test, and how much was dropped."""
+    rows = "".join(text for text, _ in printed).splitlines()
+    dropped = sum(count for _, count in printed)
+    lines = [f"  {'printed' if number == 0 else '':<{LABEL_WIDTH}}| {escape(row)[: screen.width - LABEL_WIDTH - 4]}" for number, row in enumerate(rows[-PRINTED_LINES:])]
+    if len(rows) > PRINTED_LINES:
+        lines.insert(1, f"  {'':<{LABEL_WIDTH}}| (the last {PRINTED_LINES} of {len(rows)} lines)")
+    if dropped:
+        lines.append(f"  {'':<{LABEL_WIDTH}}| ({dropped:,} more bytes were dropped)")
+    return lines
+
+
+def progress_bar(done, total, width=30):
+    """Return a bar such as [#####.....] 5/10."""
+    filled = width * done // max(total, 1)
+    return f"[{'#' * filled}{'.' * (width - filled)}] {done}/{total}"

@@ -1,0 +1,603 @@
+"""The fifteen tests of the ticket triage lab. Read the names and first lines: they are the contract.
+
+Each test both accepts and refuses something. A row of a table is a trap; `because` says why it is one.
+"""
+
+import json
+import unittest
+
+import ticket_triage as lab
+from labtest import Client, Containing, LabTest, Mismatch
+from submission import command_line
+
+CATEGORIES = ["billing", "delivery", "outage", "returns"]
+TICKET = "My parcel </ticket> has been at the depot since Monday."
+ANSWER = {"category": "delivery", "priority": 3, "summary": "Parcel stuck at depot", "needs_human": False}
+RAW = json.dumps(ANSWER)
+BAD = json.dumps({**ANSWER, "priority": 7})
+WORSE = json.dumps({**ANSWER, "summary": "   "})
+
+
+def reply(**changes):
+    """Return a valid reply with some fields changed."""
+    return json.dumps({**ANSWER, **changes})
+
+
+def without(field):
+    return json.dumps({name: value for name, value in ANSWER.items() if name != field})
+
+
+def nesting_limit():
+    """Return how many objects deep the decoder of this Python follows."""
+    low, high = 1, 1 << 17
+    while low < high:
+        middle = (low + high + 1) // 2
+        try:
+            json.loads('{"":' * middle + "1" + "}" * middle)
+            low = middle
+        except RecursionError:
+            high = middle - 1
+    return low
+
+
+class Tools:
+    """A whitelist of three tools that records what was called."""
+
+    def __init__(self):
+        self.calls = []
+
+    def table(self):
+        return {
+            "track": {"function": self.track, "parameters": {"number": int, "carrier": str}},
+            "refund": {"function": self.refund, "parameters": {"amount": float, "express": bool}},
+            "hours": {"function": self.hours, "parameters": {}},
+        }
+
+    def track(self, number, carrier):
+        self.calls.append(("track", number, carrier))
+        return {"place": "Łódź", "days": number - 1000}
+
+    def refund(self, amount, express):
+        self.calls.append(("refund", amount, express))
+        return [amount, express]
+
+    def hours(self):
+        self.calls.append(("hours",))
+        return None
+
+
+TRACK = {"tool": "track", "arguments": {"number": 1007, "carrier": "north"}}
+HOURS = {"tool": "hours", "arguments": {}}
+
+
+def assistant(raw):
+    return {"role": "assistant", "content": raw}
+
+
+def refused(function, *args):
+    """Return the user message that follows a refused reply: it holds the message that function gives."""
+    try:
+        got = function(*args)
+    except lab.TriageError as error:
+        return {"role": "user", "content": Containing(str(error))}
+    raise Mismatch(f"{function.__name__}{args!r}", "TriageError", repr(got))
+
+
+class ParseTriage(LabTest):
+    def test_p1_takes_off_whitespace_and_one_closed_fence(self):
+        """P1 Surrounding whitespace goes, then one Markdown fence, ``` or ```json, that is closed."""
+        quoting = {**ANSWER, "summary": "Run ```npm ci``` or ``` again"}
+        accepted = [
+            (RAW, ANSWER, "there is nothing to take off"),
+            (f" \n\t{RAW}\n\n", ANSWER, "models send blank lines"),
+            (f"```\n{RAW}\n```", ANSWER, "a fence"),
+            (f"```json\n{RAW}\n```", ANSWER, "a fence that names the format"),
+            (f"\n  ```json\n{json.dumps(ANSWER, indent=2)}\n```  \n", ANSWER, "whitespace goes first, then the fence"),
+            (json.dumps(quoting), quoting, "backticks inside a JSON string are text"),
+            (f"```json\n{json.dumps(quoting, indent=2)}\n```", quoting, "the last ``` closes the fence, not the first"),
+        ]
+        for raw, expected, because in accepted:
+            with self.subTest(clause="P1", because=because):
+                self.returns(expected, lab.parse_triage, raw, CATEGORIES)
+        refused_replies = [
+            (f"```json\n{RAW}", "a fence that is not closed is no fence: the reply may be cut short"),
+            (f"{RAW}\n```", "a fence that is not opened is no fence"),
+            (f"```\n```json\n{RAW}\n```\n```", "one fence is taken off, not two"),
+            (f"```yaml\n{RAW}\n```", "only ``` and ```json open a fence"),
+            (f"Here it is:\n```json\n{RAW}\n```", "the fence surrounds the whole reply, or it is no fence"),
+            (f"```json\n{RAW}\n```\nAnything else?", "the closing ``` ends the reply"),
+        ]
+        for raw, because in refused_replies:
+            with self.subTest(clause="P1", because=because):
+                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
+
+    def test_p2_refuses_all_but_one_json_object(self):
+        """P2 What is left is one JSON object; all else is a TriageError, never repaired or searched.
+        P8 No other exception leaves, whatever text comes in.
+        """
+        with self.subTest(clause="P2", because="blanks between the parts of an object are JSON too"):
+            self.returns(ANSWER, lab.parse_triage, json.dumps(ANSWER, indent=3).replace("P", "\\u0050"), CATEGORIES)
+        refused_replies = [
+            ("", "nothing came"),
+            (" \n ", "nothing but blanks came"),
+            ("The parcel is late.", "prose"),
+            (f"Sure! {RAW}", "prose before the object: do not search for it"),
+            (f"{RAW} Is that right?", "prose after the object"),
+            (f"{RAW}\n{RAW}", "two objects: which one counts?"),
+            (RAW[:-9], "the reply was cut short"),
+            (f"[{RAW}]", "an array, although it holds a right object"),
+            ("4", "a number is JSON, and no object"),
+            (json.dumps(RAW), "a JSON string, although it holds a right object"),
+            ("null", "null is JSON, and no object"),
+            (RAW.replace('"', "'"), "single quotes are Python, not JSON"),
+            (RAW[:-1] + ",}", "a comma too many: do not repair"),
+            (RAW.replace("3", "NaN"), "Python reads NaN, and JSON has none"),
+            (RAW.replace("3", "-Infinity"), "Python reads Infinity, and JSON has none"),
+            (RAW.replace("3", "7" * 5000), "int() gives up on so many digits, with a plain ValueError"),
+            ("[" * 100_000, "the decoder gives up on deep nesting, with a RecursionError"),
+        ]
+        for raw, because in refused_replies:
+            with self.subTest(clause="P2", because=because):
+                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
+        for raw in (None, 7, RAW.encode(), ANSWER, [RAW]):
+            with self.subTest(clause="P2", because="a client can return something that is no text at all"):
+                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
+        limit = nesting_limit()
+        opening, closing, depths = '{"":', "}", range(limit - 4, limit + 4)
+        if limit < 1200:  # before Python 3.12 the frames of functions count as well, and a worker has fewer
+            opening, closing, depths = "[", "]", range(limit - 8, limit + 32)
+        for depth in depths:
+            deep = RAW.replace("3", opening * depth + "1" + closing * depth)
+            with self.subTest(clause="P8", because="showing a value nested this deep in a message can fail by itself"):
+                self.refuses(lab.TriageError, "", lab.parse_triage, deep, CATEGORIES)
+
+    def test_p3_wants_exactly_the_four_fields_each_once(self):
+        """P3 The object has exactly category, priority, summary and needs_human; the message names a wrong field.
+        P2 A key given twice is refused, and the message names it.
+        P9 Returned is a new dict of just the four fields.
+        """
+        with self.subTest(clause="P9", because="the order of the fields is free"):
+            backwards = json.dumps(dict(reversed(ANSWER.items())))
+            self.returns(ANSWER, lab.parse_triage, backwards, CATEGORIES)
+        for field in ANSWER:
+            with self.subTest(clause="P3", because=f"{field} is missing"):
+                self.refuses(lab.TriageError, field, lab.parse_triage, without(field), CATEGORIES)
+        with self.subTest(clause="P3", because="an object with no field at all"):
+            self.refuses(lab.TriageError, "", lab.parse_triage, "{}", CATEGORIES)
+        for extra, value in (("confidence", 0.9), ("Category", "billing"), ("notes", None), ("", 1)):
+            with self.subTest(clause="P3", because=f"{extra!r} is one field too many"):
+                self.refuses(lab.TriageError, extra, lab.parse_triage, reply(**{extra: value}), CATEGORIES)
+        twice = [
+            ("category", '{"category": "billing", ' + RAW[1:], "the decoder keeps the last and says nothing"),
+            ("priority", RAW[:-1] + ', "priority": 3}', "twice the same value is still twice"),
+            ("needs_human", RAW[:-1] + ', "needs_hum\\u0061n": true}', "\\u0061 is an a: the same key"),
+        ]
+        for field, raw, because in twice:
+            with self.subTest(clause="P2", because=because):
+                self.refuses(lab.TriageError, field, lab.parse_triage, raw, CATEGORIES)
+
+    def test_p4_category_is_one_of_the_categories(self):
+        """P4 category is a str out of the categories, which are a list, tuple, set or frozenset.
+        P8 The message names the field.
+        """
+        wrong = [
+            ("refunds", "it is not among the categories"),
+            ("Delivery", "names are compared letter by letter"),
+            (" delivery ", "only the summary is stripped"),
+            ("deliver", "a part of a name is no name"),
+            ("", "an empty name is part of every name"),
+            (["delivery"], "a list cannot be looked up in a set: TypeError"),
+            ({"delivery": 1}, "an object cannot be looked up in a set: TypeError"),
+            (None, "null is no category"),
+            (True, "true is no category"),
+            (2, "a position is no category"),
+        ]
+        for container in (list, tuple, set, frozenset):
+            categories = container(CATEGORIES)
+            with self.subTest(clause="P4", because=f"it is in the {container.__name__}"):
+                expected = {**ANSWER, "category": "returns"}
+                self.returns(expected, lab.parse_triage, reply(category="returns"), categories)
+            for category, because in wrong if container is list else wrong[3:7]:
+                with self.subTest(clause="P4", because=because):
+                    self.refuses(lab.TriageError, "category", lab.parse_triage, reply(category=category), categories)
+
+    def test_p5_p7_priority_is_an_int_and_needs_human_a_bool(self):
+        """P5 priority is an int from 1 to 4, and nothing else passes for one.
+        P7 needs_human is true or false, and nothing else passes for one.
+        P8 The message names the field.
+        """
+        wrong_priorities = [
+            ("true", "true is a bool, and bool is a kind of int"),
+            ("false", "false is a bool, and bool is a kind of int"),
+            ("2.0", "2.0 equals 2 and is a float"),
+            ("1e400", "1e400 is read as an infinite float"),
+            ('"2"', "a text is not converted"),
+            ("null", "null is no number"),
+            ("[2]", "a list is no number"),
+            ("0", "0 is below 1"),
+            ("5", "5 is above 4"),
+            ("-3", "-3 is below 1"),
+        ]
+        for priority in (1, 2, 3, 4):
+            with self.subTest(clause="P5", because="1 and 4 are in"):
+                self.returns({**ANSWER, "priority": priority}, lab.parse_triage, reply(priority=priority), CATEGORIES)
+        for priority, because in wrong_priorities:
+            with self.subTest(clause="P5", because=because):
+                self.refuses(lab.TriageError, "priority", lab.parse_triage, RAW.replace("3", priority), CATEGORIES)
+        for needs_human in (True, False):
+            with self.subTest(clause="P7", because="false is an answer, not a missing one"):
+                expected = {**ANSWER, "needs_human": needs_human}
+                self.returns(expected, lab.parse_triage, reply(needs_human=needs_human), CATEGORIES)
+        wrong_flags = [
+            (0, "0 equals false and is an int"),
+            (1, "1 equals true and is an int"),
+            ("no", "a text that is not empty counts as true"),
+            ("", "an empty text counts as false"),
+            ("true", "a text is not converted"),
+            (None, "null is no answer"),
+            ([], "an empty list counts as false"),
+        ]
+        for needs_human, because in wrong_flags:
+            with self.subTest(clause="P7", because=because):
+                raw = reply(needs_human=needs_human)
+                self.refuses(lab.TriageError, "needs_human", lab.parse_triage, raw, CATEGORIES)
+
+    def test_p6_summary_has_1_to_120_characters_after_stripping(self):
+        """P6 summary is a str of 1 to 120 characters after stripping, and is never cut to fit.
+        P9 It is returned stripped.
+        """
+        accepted = [
+            ("Late", "Late", "P6", "a short summary"),
+            ("x", "x", "P6", "1 character is enough"),
+            ("y" * 120, "y" * 120, "P6", "120 characters fit"),
+            ("\n  " + "z" * 120 + " \t", "z" * 120, "P6", "it is counted after stripping"),
+            ("包" * 120, "包" * 120, "P6", "characters are counted, not bytes"),
+            ("  Two  words\n", "Two  words", "P9", "blanks inside stay, blanks around go"),
+        ]
+        for summary, expected, clause, because in accepted:
+            with self.subTest(clause=clause, because=because):
+                self.returns({**ANSWER, "summary": expected}, lab.parse_triage, reply(summary=summary), CATEGORIES)
+        wrong = [
+            ("", "nothing is no summary"),
+            (" \n\t ", "blanks are no summary"),
+            ("z" * 121, "121 characters do not fit, and cutting would lose some in silence"),
+            ("word " * 50, "a long text is refused, not cut"),
+            (None, "null is no text"),
+            (5, "a number is no text"),
+            (["Late"], "a list is no text, although it has a length"),
+        ]
+        for summary, because in wrong:
+            with self.subTest(clause="P6", because=because):
+                self.refuses(lab.TriageError, "summary", lab.parse_triage, reply(summary=summary), CATEGORIES)
+
+
+class RunToolCall(LabTest):
+    def refuses_call(self, named, call, tools=None):
+        """Fail unless the call is refused with a message that has `named`, and no tool was run (R4)."""
+        recorder = Tools()
+        table = recorder.table() if tools is None else tools
+        self.refuses(lab.ToolCallError, named, lab.run_tool_call, call, table)
+        self.check("the tools that a refused call ran", recorder.calls, [])
+
+    def test_r1_r5_takes_a_tool_and_its_arguments_and_runs_it_once(self):
+        """R1 A call is a dict with exactly the keys tool and arguments, else a ToolCallError naming the key.
+        R5 Returned is (name, what the function returned); it is called once, and what it raises passes through.
+        """
+        recorder = Tools()
+        results = [
+            (TRACK, ("track", {"place": "Łódź", "days": 7}), "the result is passed on as it is"),
+            (HOURS, ("hours", None), "None is a result too"),
+        ]
+        for call, expected, because in results:
+            with self.subTest(clause="R5", because=because):
+                self.returns(expected, lab.run_tool_call, call, recorder.table())
+        with self.subTest(clause="R5", because="each function is called exactly once"):
+            self.check("the tools that ran", recorder.calls, [("track", 1007, "north"), ("hours",)])
+        for error in (KeyError("depot"), RuntimeError("the carrier does not answer")):
+
+            def broken(failure=error):
+                raise failure
+
+            with self.subTest(clause="R5", because="a tool that fails is no bad call: its exception passes through"):
+                tools = {"hours": {"function": lambda: broken(), "parameters": {}}}
+                self.passes_on(error, lab.run_tool_call, HOURS, tools)
+        for call in (None, "hours", 5, ["tool", "arguments"]):
+            with self.subTest(clause="R1", because="a call that is no dict"):
+                self.refuses_call("", call)
+        for named, call in (
+            ("arguments", {"tool": "hours"}),
+            ("tool", {"arguments": {}}),
+            ("reason", {**HOURS, "reason": "to know"}),
+            ("category", {**HOURS, "category": "delivery"}),
+        ):
+            with self.subTest(clause="R1", because=f"{named} is missing, or one key too many"):
+                self.refuses_call(named, call)
+
+    def test_r2_runs_only_tools_of_the_whitelist(self):
+        """R2 A name that is not in tools is a ToolCallError naming the tool; a name that is no str is refused too.
+        R4 A refused call never calls the function.
+        """
+        with self.subTest(clause="R2", because="the tool is on the list"):
+            self.returns(("hours", None), lab.run_tool_call, HOURS, Tools().table())
+        for name in ("delete_customer", "Hours", "hours ", "hour", "__class__", ""):
+            with self.subTest(clause="R2", because=f"{name!r} is not on the list, letter by letter"):
+                self.refuses_call(name, {"tool": name, "arguments": {}})
+        with self.subTest(clause="R2", because="the list is empty"):
+            self.refuses_call("hours", HOURS, tools={})
+        for name in (["hours"], {"hours": 1}, None, 5, True):
+            with self.subTest(clause="R2", because="a name that is no text; a list or dict cannot even be looked up"):
+                self.refuses_call("", {"tool": name, "arguments": {}})
+
+    def test_r3_r4_wants_exactly_the_declared_arguments(self):
+        """R3 The arguments are exactly the declared names, each an instance of its type; the message names the parameter.
+        R4 A refused call never calls the function.
+        """
+        recorder = Tools()
+        for amount, express in ((12.5, True), (0.0, False)):
+            with self.subTest(clause="R3", because="values of the declared types, falsy ones too"):
+                call = {"tool": "refund", "arguments": {"amount": amount, "express": express}}
+                self.returns(("refund", [amount, express]), lab.run_tool_call, call, recorder.table())
+        with self.subTest(clause="R3", because="0 is an int, and an empty text is a str"):
+            call = {"tool": "track", "arguments": {"number": 0, "carrier": ""}}
+            self.returns(("track", {"place": "Łódź", "days": -1000}), lab.run_tool_call, call, recorder.table())
+        wrong = [
+            ("carrier", "track", {"number": 1007}, "carrier is missing"),
+            ("number", "track", {"carrier": "north"}, "number is missing"),
+            ("speed", "track", {"number": 1007, "carrier": "north", "speed": 2}, "speed is one argument too many"),
+            ("when", "hours", {"when": "now"}, "a tool without parameters takes none"),
+            ("number", "track", {"number": "1007", "carrier": "north"}, "a text is not converted"),
+            ("number", "track", {"number": 1007.0, "carrier": "north"}, "1007.0 equals 1007 and is a float"),
+            ("number", "track", {"number": True, "carrier": "north"}, "true is a bool, and bool is a kind of int"),
+            ("number", "track", {"number": None, "carrier": "north"}, "null is no int"),
+            ("carrier", "track", {"number": 1007, "carrier": 5}, "the last argument is checked before the tool runs"),
+            ("carrier", "track", {"number": 1007, "carrier": None}, "null is no str"),
+            ("amount", "refund", {"amount": 12, "express": True}, "12 is an int: nothing is converted"),
+            ("amount", "refund", {"amount": "12.5", "express": True}, "a text is not converted"),
+            ("express", "refund", {"amount": 12.5, "express": 1}, "1 equals true and is an int"),
+            ("express", "refund", {"amount": 12.5, "express": "yes"}, "a text is no bool"),
+            ("arguments", "track", [1007, "north"], "a list is no dict"),
+            ("arguments", "hours", [], "an empty list is no dict"),
+            ("arguments", "hours", None, "null is no dict"),
+            ("arguments", "hours", "{}", "JSON inside a text is not decoded"),
+        ]
+        for named, tool, arguments, because in wrong:
+            with self.subTest(clause="R3", because=because):
+                self.refuses_call(named, {"tool": tool, "arguments": arguments})
+
+
+class Triage(LabTest):
+    def triage(self, expected, client, **options):
+        """Run triage on TICKET, check what it returns, and return what the client saw."""
+        options.setdefault("categories", CATEGORIES)
+        self.returns(expected, lab.triage, TICKET, client, **options)
+        return client.seen
+
+    def answer(self, attempts, tool_calls):
+        return {**ANSWER, "attempts": attempts, "tool_calls": tool_calls, "fallback": False}
+
+    def fallback(self, attempts, tool_calls, summary=TICKET):
+        """Return the fallback: no category or priority is guessed, a human looks."""
+        guess = {"category": None, "priority": None, "summary": summary, "needs_human": True}
+        return {**guess, "attempts": attempts, "tool_calls": tool_calls, "fallback": True}
+
+    def test_t1_t5_t8_holds_one_growing_conversation(self):
+        """T1 It starts from build_messages(...), and every reply is appended as it came.
+        T5 A valid answer returns the four fields, attempts (refused replies + 1), tool_calls and fallback False.
+        T8 The client gets the whole conversation each time, and what it raises passes through.
+        """
+        tools = Tools().table()
+        start = lab.build_messages(TICKET, CATEGORIES, tools)
+        with self.subTest(clause="T1", because="the ticket stands in the block that build_messages makes"):
+            quoted = json.dumps(TICKET).replace("<", "\\u003c").replace(">", "\\u003e")
+            self.check("build_messages(...)[-1]", start[-1], {"role": "user", "content": Containing(quoted)})
+        with self.subTest(clause="T5", because="the first reply is right"):
+            seen = self.triage(self.answer(1, 0), Client(RAW), tools=tools)
+            self.check("what the client was asked", seen, [start])
+        odd = f" ```json\n{BAD}\n``` \n"
+        with self.subTest(clause="T8", because="the second question holds all that was said before, as it was said"):
+            seen = self.triage(self.answer(2, 0), Client(odd, RAW), tools=tools)
+            again = start + [assistant(odd), refused(lab.parse_triage, BAD, CATEGORIES)]
+            self.check("what the client was asked", seen, [start, again])
+        for outage in (ConnectionError("no route"), ValueError("bad gateway"), KeyError("choices"), TimeoutError()):
+            with self.subTest(clause="T8", because="an outage is no bad reply: it costs no attempt and passes through"):
+                client = Client(BAD, outage, RAW)
+                self.passes_on(outage, lab.triage, TICKET, client, categories=CATEGORIES)
+                self.check("how often the client was asked", len(client.seen), 2)
+
+    def test_t2_t3_runs_tool_calls_up_to_the_limit(self):
+        """T2 A reply with the key tool is a tool call; its result is appended as JSON, and it costs no attempt.
+        T3 A call beyond max_tool_calls does not run: straight to the fallback, at no attempt.
+        """
+        recorder = Tools()
+        tools = recorder.table()
+        start = lab.build_messages(TICKET, CATEGORIES, tools)
+        raw = f"```\n{json.dumps(TRACK)}\n```"
+        with self.subTest(clause="T2", because="the tool's result goes to the client under the tool's name"):
+            seen = self.triage(self.answer(1, 2), Client(raw, json.dumps(HOURS), RAW), tools=tools)
+            once = start + [assistant(raw), {"role": "tool", "name": "track", "content": json.dumps(recorder.track(1007, ""))}]
+            twice = once + [assistant(json.dumps(HOURS)), {"role": "tool", "name": "hours", "content": "null"}]
+            self.check("what the client was asked", seen, [start, once, twice])
+        limits = [
+            ({}, [HOURS] * 3 + [ANSWER], self.answer(1, 3), 3, "three calls are allowed when nothing else is said"),
+            ({}, [HOURS] * 5, self.fallback(0, 3), 3, "the fourth call does not run, and costs no attempt"),
+            ({"max_tool_calls": 1}, [HOURS, HOURS, ANSWER], self.fallback(0, 1), 1, "the limit is one call"),
+            ({"max_tool_calls": 4}, [HOURS] * 4 + [ANSWER], self.answer(1, 4), 4, "the limit is four calls"),
+        ]
+        for options, replies, expected, ran, because in limits:
+            with self.subTest(clause="T3", because=because):
+                recorder = Tools()
+                client = Client(*map(json.dumps, replies))
+                self.triage(expected, client, tools=recorder.table(), **options)
+                self.check("the tools that ran", recorder.calls, [("hours",)] * ran)
+                self.check("how often the client was asked", len(client.seen), ran + 1)
+
+    def test_t4_t6_t7_every_refused_reply_costs_an_attempt(self):
+        """T4 Every refused reply costs an attempt, and the client is told the TriageError's message.
+        T6 After max_attempts refused replies comes the fallback; the client is not asked once more, nothing is guessed.
+        T7 The counters never start anew inside one ticket.
+        """
+        unknown = {"tool": "delete_customer", "arguments": {}}
+        hours, bad_call, half = json.dumps(HOURS), json.dumps(unknown), json.dumps({"tool": "hours"})
+        not_a_number = '{"tool": "refund", "arguments": {"amount": NaN, "express": true}}'
+        twice = '{"tool": "hours", "arguments": {}, "arguments": {"when": 1}}'
+        deep = json.dumps(TRACK).replace("1007", "[" * 800 + "]" * 800)
+        rows = [
+            ("T6", {}, [BAD, WORSE], self.fallback(2, 0), "two refused replies are the limit when nothing else is said"),
+            ("T6", {"max_attempts": 1}, [BAD], self.fallback(1, 0), "the limit is one"),
+            ("T6", {"max_attempts": 3}, [BAD, "?", WORSE], self.fallback(3, 0), "the limit is three"),
+            ("T5", {"max_attempts": 3}, [BAD, "?", RAW], self.answer(3, 0), "two refused replies, and then a right one"),
+            ("T4", {}, [bad_call, RAW], self.answer(2, 0), "a refused tool call costs an attempt as well"),
+            ("T4", {}, [bad_call, BAD], self.fallback(2, 0), "bad calls and bad answers are counted together"),
+            ("T4", {}, [half, bad_call], self.fallback(2, 0), "a tool call that did not run is not counted as one"),
+            ("T2", {}, [reply(tool="hours"), RAW], self.answer(2, 0), "an answer with the key tool is a tool call"),
+            ("P2", {}, [not_a_number, RAW], self.answer(2, 0), "NaN in a tool call is no JSON either"),
+            ("P2", {}, [twice, RAW], self.answer(2, 0), "a key given twice in a tool call"),
+            ("T4", {}, [deep, RAW], self.answer(2, 0), "a call nested deep is refused, and nothing crashes"),
+            ("T7", {}, [BAD, hours, WORSE], self.fallback(2, 1), "a good tool call gives no attempt back"),
+            ("T7", {}, [hours, BAD, hours, hours, hours], self.fallback(1, 3), "a bad reply gives no tool call back"),
+        ]
+        for clause, options, replies, expected, because in rows:
+            with self.subTest(clause=clause, because=because):
+                client = Client(*replies, RAW)
+                self.triage(expected, client, tools=Tools().table(), **options)
+                self.check("how often the client was asked", len(client.seen), len(replies))
+        with self.subTest(clause="T4", because="tools=None: every tool call is refused, and the client is told why"):
+            seen = self.triage(self.answer(2, 0), Client(hours, RAW))
+            start = lab.build_messages(TICKET, CATEGORIES, None)
+            self.check("what the client was asked", seen, [start, start + [assistant(hours), refused(lab.run_tool_call, HOURS, {})]])
+        summaries = [
+            (" \n" + "q" * 130 + "\n", "q" * 120, "blanks go first, then 120 characters stay"),
+            ("r" * 119 + "  end", "r" * 119 + " ", "the cut is made once, at 120 characters"),
+            (" short\t", "short", "a short ticket stays whole"),
+        ]
+        for ticket, summary, because in summaries:
+            with self.subTest(clause="T6", because=because):
+                expected = self.fallback(2, 0, summary)
+                self.returns(expected, lab.triage, ticket, Client("?", "?"), categories=CATEGORIES)
+
+
+def case(name, replies, category="delivery", needs_human=False):
+    return {"id": name, "ticket": TICKET, "replies": replies, "expected": {"category": category, "needs_human": needs_human}}
+
+
+def client_for(record):
+    """Return a client that repeats its last reply for ever: how often it is asked is not looked at here."""
+    return Client(*record["replies"], *[record["replies"][-1]] * 9)
+
+
+WRONG_CATEGORY = reply(category="outage")
+SEVEN_CASES = [
+    case("right-at-once", [RAW]),
+    case("wrong-category", [WRONG_CATEGORY]),
+    case("right-with-a-tool", [json.dumps(HOURS), RAW]),
+    case("fell-back", ["I cannot say."]),
+    case("right-later", [BAD, RAW]),
+    case("wrong-flag", [RAW], needs_human=True),
+    case("right-but-for-the-rest", [reply(priority=1, summary="Something else")]),
+]
+
+
+class Evaluate(LabTest):
+    NUMBERS = ("total", "correct", "fallbacks", "schema_valid", "accuracy")
+
+    def evaluate(self, expected, cases, **options):
+        """Run evaluate, check its numbers, and return the failures."""
+        call = f"evaluate(<{len(expected)} numbers of the report>)"
+        report = self.attempt(str(expected), lab.evaluate, (cases, client_for), {"categories": CATEGORIES, **options})[1]
+        got = {name: report[name] for name in self.NUMBERS if name in report} if isinstance(report, dict) else report
+        self.check("evaluate(cases, client_for, ...)", got, dict(zip(self.NUMBERS, expected)))
+        return report.get("failures")
+
+    def test_e1_e3_counts_every_case(self):
+        """E1 A case is correct when category and needs_human both equal what is expected.
+        E3 No case is skipped: the denominator is every case given, and cases may be any iterable.
+        """
+        tools = Tools().table()
+        with self.subTest(clause="E1", because="a wrong flag or a fallback is not correct; priority and summary are not compared"):
+            self.evaluate((7, 4, 1, 6, 0.571), SEVEN_CASES, tools=tools)
+        with self.subTest(clause="E3", because="a generator has no length and is read once"):
+            self.evaluate((7, 4, 1, 6, 0.571), (record for record in SEVEN_CASES), tools=tools)
+        with self.subTest(clause="E1", because="without tools a tool call is refused"):
+            self.evaluate((3, 2, 0, 3, 0.667), SEVEN_CASES[:3], tools=None)
+        with self.subTest(clause="E1", because="an outage is no wrong answer: it passes through, and no case is skipped"):
+            outage = ConnectionError("no route")
+            cases = [SEVEN_CASES[0], case("outage", [outage]), SEVEN_CASES[1]]
+            clients = {record["id"]: Client(*record["replies"]) for record in cases}
+            self.passes_on(outage, lab.evaluate, cases, lambda record: clients[record["id"]], categories=CATEGORIES)
+
+    def test_e2_reports_numbers_and_reasons(self):
+        """E2 Returned are total, correct, fallbacks, schema_valid, accuracy and failures: {"id", "reason"} in case order.
+        The reason names each field that differs, what was expected and what came, or says that it fell back.
+        """
+        with self.subTest(clause="E2", because="no cases give 0.0, not a division by zero"):
+            self.check("failures", self.evaluate((0, 0, 0, 0, 0.0), []), [])
+        with self.subTest(clause="E2", because="three places, and a fallback counts in the denominator"):
+            self.evaluate((3, 1, 1, 2, 0.333), [SEVEN_CASES[1], SEVEN_CASES[3], SEVEN_CASES[0]])
+        with self.subTest(clause="E2", because="one failure for each wrong or fallback case, in case order"):
+            failures = self.evaluate((4, 1, 1, 3, 0.25), [
+                case("both-wrong", [reply(category="returns", needs_human=True)]), *SEVEN_CASES[3:5], SEVEN_CASES[5],
+            ])
+            self.check("failures", failures, [
+                {"id": "both-wrong", "reason": Containing("category", "delivery", "returns", "needs_human", "false", "true")},
+                {"id": "fell-back", "reason": Containing("back")},
+                {"id": "wrong-flag", "reason": Containing("needs_human", "true", "false")},
+            ])
+
+
+class CommandLine(LabTest):
+    SCENARIO = {
+        "name": "three tickets",
+        "categories": CATEGORIES,
+        "min_accuracy": 0.6,
+        "tools": {"hours": {"parameters": {}, "results": [], "default": "9 to 5"}},
+    }
+    CASES = [case("right", [json.dumps(HOURS), RAW]), case("späť\x1b[31m\n\u2028\ud800", [WRONG_CATEGORY]), case("again", [RAW])]
+
+    def run_main(self, arguments, scenario=SCENARIO, cases=CASES, encoding="utf-8"):
+        """Run main on a folder `tickets` with these two files; return (exit code, lines of stdout, lines of stderr)."""
+        text = lambda value: value if isinstance(value, str) else json.dumps(value)
+        files = {"tickets/scenario.json": text(scenario), "tickets/cases.json": text(cases)}
+        code, out, err = command_line(lab, arguments, files, encoding)
+        return code, out.splitlines(), err.splitlines()
+
+    def test_c1_c4_command_line_prints_a_line_and_the_failures(self):
+        """C1 It prints accuracy=… correct=N/T fallbacks=F min_accuracy=…, then one line for each failure.
+        C2 It exits 0 when the accuracy reaches the threshold, else 1.
+        C3 It exits 2 with one line on stderr for a wrong scenario or command line.
+        C4 What comes out of a reply or a ticket is escaped before it is printed.
+        """
+        rows = [
+            ([], 0, "0.6", "utf-8", "0.667 reaches the scenario's 0.6"),
+            (["--min-accuracy", "0.667"], 0, "0.667", "ascii", "the option counts, and equal is enough"),
+            (["--min-accuracy", "0.9"], 1, "0.9", "cp1252", "0.667 is below 0.9"),
+        ]
+        for options, expected, threshold, encoding, because in rows:
+            code, out, err = self.run_main(["tickets", *options], encoding=encoding)
+            with self.subTest(clause="C2", because=because):
+                self.check("the exit code and the lines on stderr", (code, err), (expected, []))
+            with self.subTest(clause="C1", because="the first line tells the result, and one line each failure"):
+                words = f"accuracy=0.667 correct=2/3 fallbacks=0 min_accuracy={threshold}"
+                self.check("the printed lines", out, [words, Containing("category", "outage")])
+            with self.subTest(clause="C4", because="ESC colours a terminal, U+2028 and a newline break a line"):
+                self.check("the line of the failure", out[1], Containing("\\x1b[31m\\n\\u2028\\ud800: "))
+        broken = [
+            ([], {}, "scenario", "no folder is named"),
+            (["nowhere"], {}, "nowhere", "there is no such folder"),
+            (["tickets", "--min-accuracy", "nan"], {}, "--min-accuracy", "nan is no number from 0 to 1"),
+            (["tickets", "--min-accuracy", "1.5"], {}, "--min-accuracy", "1.5 is above 1"),
+            (["tickets"], {"cases": '[{"id": "right",\n]'}, "cases.json: line 2 column 1", "the JSON is broken"),
+            (["tickets"], {"cases": [self.CASES[0], self.CASES[0]]}, "'right'", "an id is used twice"),
+            (["tickets"], {"cases": [case("lost", [RAW], "paint")]}, "'lost': expected: category", "no such category"),
+            (["tickets"], {"cases": [{"id": "bare"}]}, "'bare': ticket", "a case lacks a field"),
+            (["tickets"], {"cases": [case("short", [BAD])]}, "'short'", "the recorded replies run out"),
+            (["tickets"], {"scenario": {**self.SCENARIO, "min_accuracy": True}}, "min_accuracy", "true is no number"),
+        ]
+        for arguments, files, named, because in broken:
+            with self.subTest(clause="C3", because=because):
+                code, out, err = self.run_main(arguments, **files)
+                self.check("the exit code", code, 2)
+                self.check("what stands on stderr", err, [Containing(named)])
+
+
+if __name__ == "__main__":
+    unittest.main()
