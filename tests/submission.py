@@ -2,33 +2,37 @@
 
 A test imports the lab and calls it as ever. Here each call becomes a JSON line to the worker (worker.py, the
 far end), and what comes back is untrusted input: it is bounded, parsed and checked, and no line of the
-submission runs in this process. Use:
+submission runs in this process. Use, one session at a time in a process:
 
     with Session(Path("starter/ticket_triage.py")) as session:
         sys.modules["ticket_triage"] = StandIn("ticket_triage", session)
 """
 
 import builtins
-import importlib.util
+import codecs
 import json
 import os
 import shlex
-import shutil
-import signal
+import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import types
 from pathlib import Path
 
-from worker import MESSAGE_LIMIT, Malformed, decode, encode, run_main
+from processes import Line, children, end_process, guard_this_process, remove_folder, running_lines
+from worker import ERRORS_LIMIT, MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, TEXT_LIMIT, Malformed, decode, encode, run_main
 
-WORKER = Path(__file__).with_name("worker.py")
+WORKER = Path(__file__).with_name("worker.py").read_bytes()
 BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-MODULE_NAMES = set(getattr(sys, "stdlib_module_names", ())) | set(sys.builtin_module_names)
+LABS = [test.stem[len("test_") :] for test in Path(__file__).parent.glob("test_*.py")]
+START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
+TOTAL_LIMIT = 16 * MESSAGE_LIMIT  # characters that a worker may send in one test
+SOURCE_LIMIT = 1024 * 1024  # bytes of one source file
+SIBLINGS_LIMIT = 100  # files beside the submission that go along
+ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252")  # others can take for ever to decode
 
 
 class Lost(Exception):
@@ -46,166 +50,77 @@ class Limits:
     def command(self, size):
         """Return the command line of a worker whose source has size bytes. ssh gives its words to a shell: quoted."""
         words = [self.python, "-I", "-S", "-B", "-c", BOOT.format(size)]
-        if self.prefix and Path(self.prefix[0]).stem == "ssh":
+        if any(Path(word).stem == "ssh" for word in self.prefix):
             words = [shlex.quote(word) for word in words]
         return self.prefix + words
-
-
-# ---- processes: what differs between systems stands here
-
-
-def adopt_orphans():
-    """Linux: let processes whose parent ends become this one's children, so that none gets lost. Else: nothing."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-
-
-def children():
-    """Linux: return the numbers of this process's children. Else: none are known."""
-    found = set()
-    if sys.platform == "linux":
-        for entry in os.listdir("/proc"):
-            if entry.isdigit():
-                try:
-                    stat = Path("/proc", entry, "stat").read_text(encoding="utf-8", errors="replace")
-                except OSError:  # it ended in the meantime
-                    continue
-                if int(stat.rpartition(")")[2].split()[1]) == os.getpid():
-                    found.add(int(entry))
-    return found
-
-
-def end_process(process, before):
-    """End the worker, its process group, and on Linux every process that it left behind."""
-    if os.name == "nt":
-        if process.poll() is None:
-            subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
-        process.wait()
-        return
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:  # all have ended
-        pass
-    process.wait()
-    left = children() - before
-    while left:
-        for number in left:
-            try:
-                os.kill(number, signal.SIGKILL)
-                os.waitpid(number, 0)
-            except (ProcessLookupError, ChildProcessError):  # it ended, or another thread's child
-                pass
-        left = children() - before - left
-
-
-class Line:
-    """The pipes to a worker. Reading and writing end at a deadline, whoever holds the other end."""
-
-    def __init__(self, process):
-        self.process, self.buffer = process, bytearray()
-        self.output, self.input = process.stdout.fileno(), process.stdin.fileno()
-        if os.name != "nt":
-            os.set_blocking(self.input, False)
-
-    def wait(self, reading, deadline):
-        """Wait until there is something to read, or room to write; TimeoutError past the deadline."""
-        import select
-
-        pair = ([self.output], []) if reading else ([], [self.input])
-        if not any(select.select(*pair, [], max(0.0, deadline - time.monotonic()))):
-            raise TimeoutError
-
-    def write(self, data, deadline):
-        if os.name == "nt":
-            with Watchdog(self.process, deadline):
-                self.process.stdin.write(data)
-                self.process.stdin.flush()
-            return
-        view = memoryview(data)
-        while view:
-            try:
-                view = view[os.write(self.input, view) :]
-            except BlockingIOError:
-                self.wait(False, deadline)
-
-    def read(self, deadline):
-        """Return the next line without its end, b"" when the worker is gone; Malformed when it is too long."""
-        while True:
-            end = self.buffer.find(b"\n")
-            if end >= 0:
-                line = bytes(self.buffer[:end])
-                del self.buffer[: end + 1]
-                return line
-            if len(self.buffer) > MESSAGE_LIMIT:
-                raise Malformed(f"a line of more than {MESSAGE_LIMIT:,} characters")
-            if os.name == "nt":
-                with Watchdog(self.process, deadline):
-                    part = os.read(self.output, 1 << 16)
-            else:
-                self.wait(True, deadline)
-                part = os.read(self.output, 1 << 16)
-            if not part:
-                return b""
-            self.buffer += part
-
-
-class Watchdog:
-    """Windows: pipes cannot be waited for there, so the worker is ended at the deadline, which ends the wait."""
-
-    def __init__(self, process, deadline):
-        self.late = False
-        self.timer = threading.Timer(max(0.0, deadline - time.monotonic()), self.bark, [process])
-
-    def bark(self, process):
-        self.late = True
-        process.kill()
-
-    def __enter__(self):
-        self.timer.start()
-
-    def __exit__(self, kind, error, trace):
-        self.timer.cancel()
-        self.timer.join()
-        if self.late:
-            raise TimeoutError
 
 
 # ---- the submission's files
 
 
+def module_name(path):
+    """Return the lab that a file is a submission of: anna_lee_123_ticket_triage.py is one of ticket_triage."""
+    matching = [lab for lab in LABS if path.stem == lab or path.stem.endswith(f"_{lab}")]
+    return max(matching, key=len, default="ticket_triage")
+
+
 def read_sources(path):
     """Return {module name: text} of the submission and, when it has its usual name, of the files beside it.
 
-    Lost says why a file cannot be read: it is none, or its text is not in its encoding.
+    Lost says why the submission cannot be read. A file beside it that cannot be read fails when it is imported.
     """
     lab = module_name(path)
     sources = {lab: read_source(path)}
     if path.name == f"{lab}.py":
-        for sibling in sorted(path.parent.glob("*.py")):
-            if sibling.stem.isidentifier() and sibling.stem not in MODULE_NAMES and sibling != path:
+        siblings = [sibling for sibling in path.parent.glob("*.py") if sibling.stem.isidentifier() and sibling.stem != lab]
+        for sibling in sorted(siblings)[:SIBLINGS_LIMIT]:
+            try:
                 sources[sibling.stem] = read_source(sibling)
+            except Lost as error:
+                sources[sibling.stem] = f"raise ImportError({str(error)!r})"
     return sources
 
 
-def module_name(path):
-    """Return the lab that a file is a submission of: anna_lee_123_ticket_triage.py is one of ticket_triage."""
-    labs = [test.stem[len("test_") :] for test in Path(__file__).parent.glob("test_*.py")]
-    matching = [lab for lab in labs if path.stem == lab or path.stem.endswith(f"_{lab}")]
-    return max(matching, key=len, default="ticket_triage")
-
-
 def read_source(path):
+    """Return a source file's text. A link is not followed: it could point to what its author may not read."""
     try:
-        return importlib.util.decode_source(path.read_bytes())
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            raise Lost(f"{path.name} is a link: put the file itself there")
+        if not stat.S_ISREG(mode):
+            raise Lost(f"{path.name} is no file")
+        with open(path, "rb") as file:
+            data = file.read(SOURCE_LIMIT + 1)
     except OSError as error:
         raise Lost(f"{path.name} cannot be read: {error.strerror}") from error
+    if len(data) > SOURCE_LIMIT:
+        raise Lost(f"{path.name} has more than {SOURCE_LIMIT:,} bytes")
+    try:
+        text = data.decode(source_encoding(data))
     except (SyntaxError, UnicodeDecodeError, LookupError) as error:
         raise Lost(f"{path.name} is not UTF-8 text: {error}. Save it as UTF-8.") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def source_encoding(data):
+    """Return the encoding that a source file names in its first two lines, else UTF-8."""
+    if not any(b"coding" in line for line in data.split(b"\n", 2)[:2]):
+        return "utf-8-sig"
+    import io
+    import tokenize
+
+    encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    if codecs.lookup(encoding).name not in ENCODINGS:
+        raise LookupError(f"its encoding is {encoding}")
+    return encoding
 
 
 # ---- exceptions
+
+BUILTIN_ERRORS = {  # those that a test may look for; a StopIteration, for one, would end a loop of the tests
+    kind.__name__: kind
+    for kind in (AttributeError, IndexError, KeyError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
+}
 
 
 class SubmissionError(Exception):
@@ -213,25 +128,53 @@ class SubmissionError(Exception):
 
     lines = ()
 
+    def __str__(self):
+        return self.args[0] if self.args else ""
 
-def raised_error(described, errors, foreign):
+
+def class_of(name, bases):
+    """Return an exception class of that name, which may be any text; Malformed when the bases do not fit together."""
+    try:
+        return type(name if name.isidentifier() else ascii(name), bases, {})
+    except TypeError as error:
+        raise Malformed("exception classes that cannot be") from error
+
+
+def raised_error(described, errors, foreign, files):
     """Return the exception to raise here for one that the worker describes; Malformed when it does so wrongly."""
     fields = {"class": str, "message": str, "lab": list, "lines": list, "builtin": str}
     if type(described) is not dict or any(type(described.get(field)) is not kind for field, kind in fields.items()):
         raise Malformed("an exception is not described as it should be")
-    if described.get("same") is not None:
-        if type(described["same"]) is not int or not 0 <= described["same"] < len(foreign):
+    same = described.get("same")
+    if same is not None:
+        if type(same) is not int or not 0 <= same < len(foreign):
             raise Malformed("an exception that was never raised here")
-        return foreign[described["same"]]
+        return foreign[same]
     known = next((errors[name] for name in described["lab"] if type(name) is str and name in errors), None)
     if known is None:
-        base = getattr(builtins, described["builtin"][:40], Exception)
-        plain = isinstance(base, type) and issubclass(base, Exception) and base is not Exception
-        known = type(described["class"][:80], (SubmissionError, base) if plain else (SubmissionError,), {})
+        base = BUILTIN_ERRORS.get(described["builtin"])
+        known = class_of(described["class"][:80], (SubmissionError, base) if base else (SubmissionError,))
     error = known.__new__(known)
-    error.args = (described["message"],)
-    error.lines = [tuple(line) for line in described["lines"] if type(line) is list and list(map(type, line)) == [str, int]]
+    error.args = (described["message"][:TEXT_LIMIT],)
+    lines = [line for line in described["lines"] if type(line) is list and list(map(type, line)) == [str, int]]
+    error.lines = [tuple(line) for line in lines if line[0] in files]
     return error
+
+
+def error_classes(described):
+    """Return {name: class} for {name: names of it and of its bases, nearest first}; the first is the class's own name."""
+    if type(described) is not dict or len(described) > ERRORS_LIMIT:
+        raise Malformed("the module's exceptions")
+    for names in described.values():
+        if type(names) is not list or not names or len(names) > ERRORS_LIMIT or any(type(name) is not str for name in names):
+            raise Malformed("the module's exceptions")
+    classes = {}
+    for name, (own, *bases) in sorted(described.items(), key=lambda item: len(item[1])):  # bases before what is built on them
+        if own != name and own in classes:
+            classes[name] = classes[own]
+        else:
+            classes[name] = class_of(name, (*[classes[base] for base in bases if base in classes], SubmissionError))
+    return classes
 
 
 # ---- the session
@@ -244,16 +187,18 @@ class Session:
         self.path, self.limits = Path(path), limits or Limits()
         self.lab = module_name(self.path)
         self.sources, self.load_failure = {}, None
-        self.process = self.loaded = self.line = self.folder = None
-        self.attributes, self.errors = {}, {}
-        self.printed, self.lost, self.calls = [], None, []
-        self.deadline = time.monotonic() + self.limits.seconds
+        self.process = self.line = self.folder = self.stderr = None
+        self.loaded = self.once_loaded = self.busy = False
+        self.attributes, self.errors, self.values = {}, {}, set()
+        self.begin()
 
     def __enter__(self):
-        adopt_orphans()
+        """Start a worker, which has nothing of the submission yet: that comes when all is imported that judges it."""
         try:
             self.sources = read_sources(self.path)
-            self.spawn()  # it starts while the tests are imported
+            self.files = {f"{name}.py" for name in self.sources}
+            self.spawn()
+            guard_this_process()
         except Lost as error:
             self.load_failure = error
         return self
@@ -263,200 +208,221 @@ class Session:
 
     def begin(self):
         """Start the time of one test; its calls share it."""
-        self.printed, self.lost = [], None
-        self.deadline = time.monotonic() + self.limits.seconds
+        self.printed, self.kept, self.received, self.lost = [], 0, 0, None
+        self.allow(self.limits.seconds)
+
+    def allow(self, seconds, reason="it ran longer than {} s"):
+        """From now on, until the next time, the worker has that many seconds; past them the test fails for that reason."""
+        self.deadline, self.late = time.monotonic() + seconds, reason.format(f"{seconds:g}")
 
     def end(self):
         """End the worker and all that it left, and remove its folder."""
-        if self.process is not None:
-            end_process(self.process, self.before)
-            for stream in (self.process.stdin, self.process.stdout):
-                try:
-                    stream.close()
-                except OSError:  # what was not yet written is of no use any more
-                    pass
+        process, self.process, self.loaded = self.process, None, False
+        if process is not None:
+            try:
+                process.stdin.close()  # a worker on another machine ends when the line does
+            except OSError:  # what was not yet written is of no use any more
+                pass
+            end_process(process, self.before, bool(self.limits.prefix))
+            process.stdout.close()
+        if self.stderr is not None:
             self.stderr.close()
-            self.process = None
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            remove_folder(self.folder)
             self.folder = None
 
-    def fail(self, reason):
+    def fail(self, reason, lines=()):
         """End the worker and fail the running test: every further call in it gives the same reason."""
         self.end()
         self.lost = reason
-        raise Lost(reason)
+        lost = Lost(reason)
+        lost.lines = lines
+        raise lost
+
+    def fail_late(self):
+        """Fail because the time is up, and tell in which line of the submission it was."""
+        lines = [] if self.limits.prefix else running_lines(self.process, self.stderr)
+        self.fail(self.late, [line for line in lines if line[0] in self.files][:1])
 
     def spawn(self):
-        """Start a worker and send it its own source and the submission's; Lost says why it does not start."""
-        source = WORKER.read_bytes()
-        self.before = children()
+        """Start a worker and send it its own source; Lost says why it does not start."""
         self.folder = tempfile.mkdtemp(prefix="submission-")
         self.stderr = tempfile.TemporaryFile()
         environment = dict(os.environ)
         if not self.limits.prefix:
             environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-            environment.update(TMPDIR=self.folder, TEMP=self.folder, TMP=self.folder, HOME=self.folder)
-        command = self.limits.command(len(source))
+            environment.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP", "HOME"), self.folder))
+            environment["MALLOC_ARENA_MAX"] = "2"  # glibc would reserve 64 MiB of the memory for each thread
+        command = self.limits.command(len(WORKER))
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.stderr, "bufsize": 0}
         try:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
-                cwd=self.folder, env=environment, bufsize=0, start_new_session=os.name != "nt",
-            )
+            self.process = subprocess.Popen(command, cwd=self.folder, env=environment, start_new_session=os.name != "nt", **pipes)
         except OSError as error:
             self.fail(f"the worker did not start: {command[0]}: {error.strerror}")
+        self.before = children() - {self.process.pid}
         self.line = Line(self.process)
-        seconds = int(self.limits.seconds + 2) * 20  # of the processor, for all tests and some restarts
-        self.send(source + to_line({"module": self.lab, "sources": self.sources, "memory": self.limits.memory, "seconds": seconds}))
-
-    def load(self):
-        """Wait until the submission is loaded; Lost says why it does not load."""
-        loaded = self.receive({"loaded", "raised"})
-        if loaded["kind"] == "raised":
-            error = raised_error(loaded.get("error"), {}, [])
-            lost = Lost(f"it does not load: {type(error).__name__}: {error}")
-            lost.lines = error.lines
-            raise lost
-        self.describe(loaded)
-
-    def describe(self, loaded):
-        """Take from the worker which functions, exceptions and values the module has."""
-        functions, errors, values = (loaded.get(name) for name in ("functions", "errors", "values"))
-        if not all(type(part) is dict for part in (functions, errors, values)):
-            self.malformed("what the module holds")
-        self.attributes, self.errors = {}, {}
-        for name in sorted(errors, key=lambda name: len(errors[name]) if type(errors[name]) is list else 0):
-            bases = [self.errors[base] for base in errors[name] if base in self.errors] if type(errors[name]) is list else []
-            self.errors[name] = type(name, (bases[-1] if bases else SubmissionError,), {})
-        try:
-            self.attributes.update({name: decode(value) for name, value in values.items()})
-        except Malformed as error:
-            self.malformed(error)
-        self.attributes.update(self.errors)
-        self.attributes.update({name: self.function(name) for name in functions})
+        self.send(WORKER)
 
     def ready(self):
         """Have a worker with the submission loaded; Lost with the reason where there can be none."""
+        if self.loaded:
+            return
         if self.lost is not None:
             raise Lost(self.lost)
         if self.load_failure is not None:
-            raise self.load_failure
-        if self.process is None:
-            self.spawn()
-        if self.loaded is not self.process:
-            try:
-                self.load()
-            except Lost as error:
-                self.end()
-                if self.loaded is None:  # it never loaded, and the next test need not wait for the same
-                    self.load_failure = error
-                raise
-            self.loaded = self.process
+            raise self.load_failure.with_traceback(None)
+        try:
+            if self.process is None:
+                self.spawn()
+            self.load()
+        except Lost as error:
+            self.end()
+            if not self.once_loaded:  # the next test need not wait for the same
+                self.load_failure = error
+            raise
+        self.loaded = self.once_loaded = True
+        self.allow(self.limits.seconds)  # starting and loading took none of the test's time
+
+    def load(self):
+        """Send the submission and wait until it is loaded; Lost says why it does not load."""
+        self.allow(START_LIMIT, "its process did not start within {} s")
+        self.receive({"ready"})
+        self.allow(self.limits.seconds, "it did not load within {} s")
+        seconds = int(self.limits.seconds + 2) * 20  # of the processor: for all tests, and the last resort when this process dies
+        what = {"module": self.lab, "sources": self.sources, "memory": self.limits.memory, "seconds": seconds}
+        loaded = self.exchange({"kind": "load", **what}, {"loaded", "raised"})
+        try:
+            if loaded["kind"] == "raised":
+                error = raised_error(loaded.get("error"), {}, [], self.files)
+                lost = Lost(f"it does not load: {type(error).__name__}: {error}")
+                lost.lines = error.lines
+                raise lost
+            functions, values = loaded.get("functions"), loaded.get("values")
+            for names in (functions, values):
+                if type(names) is not list or len(names) > NAMES_LIMIT or any(type(name) is not str for name in names):
+                    raise Malformed("the module's names")
+            self.errors = error_classes(loaded.get("errors"))
+        except Malformed as fault:
+            self.malformed(fault)
+        self.values = set(values)
+        self.attributes = {**self.errors, **{name: self.function(name) for name in functions}}
+
+    def attribute(self, name):
+        """Return what the module has under a name: a function or an exception of this side, or a value."""
+        self.ready()
+        if name in self.values:
+            return self.request({"kind": "value", "name": name}, [])
+        if name not in self.attributes:
+            raise Lost(f"{self.path.name} has no {name}")
+        return self.attributes[name]
 
     def function(self, name):
         def stand_in(*args, **kwargs):
-            foreign = []
-            callables = []
-
-            def number_of(value):
-                callables.append(value)
-                return len(callables) - 1
-
-            encoded = {"args": encode(list(args), number_of), "kwargs": encode(kwargs, number_of)}
-            return self.request({"kind": "call", "name": name, **encoded}, callables, foreign)
+            given = []
+            number_of = numbering(given)
+            call = {"kind": "call", "name": name, "args": encode(list(args), number_of), "kwargs": encode(kwargs, number_of)}
+            before = len(self.printed)
+            try:
+                return self.request(call, given)
+            finally:
+                stand_in.printed = self.printed[before:]  # what the submission printed during this call
 
         stand_in.__name__ = stand_in.__qualname__ = name
         return stand_in
 
     def run_main(self, argv, files, encoding):
-        value = self.request({"kind": "main", "argv": argv, "files": files, "encoding": encoding}, [], [])
+        value = self.request({"kind": "main", "argv": argv, "files": files, "encoding": encoding}, [])
         if not (type(value) is tuple and len(value) == 3 and list(map(type, value[1:])) == [str, str]):
             self.malformed("main's result")
         return value
 
-    def request(self, message, callables, foreign):
+    def request(self, message, given):
         """Send a call; answer what the worker asks for; return or raise what comes in the end."""
         self.ready()
-        reply = self.exchange(message, {"returned", "raised", "ask", "next"})
-        while reply["kind"] in ("ask", "next"):
-            reply = self.exchange(self.answer(reply, callables, foreign), {"returned", "raised", "ask", "next"})
+        if self.busy:
+            raise RuntimeError("a function of the lab was called inside a callback: its worker waits for an answer")
+        foreign, kinds = [], {"returned", "raised", "ask", "next"}
+        self.busy = True
         try:
+            reply = self.exchange(message, kinds)
+            while reply["kind"] in ("ask", "next"):
+                reply = self.exchange(self.answer(reply, given, foreign), kinds)
             if reply["kind"] == "returned":
                 return decode(reply.get("value"))
-            error = raised_error(reply.get("error"), self.errors, foreign)
+            error = raised_error(reply.get("error"), self.errors, foreign, self.files)
         except Malformed as fault:
             self.malformed(fault)
+        except BaseException:  # Ctrl-C, or what a callback of the tests raises: the worker is left in the middle of a call
+            self.end()
+            raise
+        finally:
+            self.busy = False
         raise error
 
-    def answer(self, asked, callables, foreign):
+    def answer(self, asked, given, foreign):
         """Call the callable (or iterator) that the worker asks for; return the line with what it gave."""
-        number = asked.get("number")
+        number, args, kwargs = asked.get("number"), decode(asked.get("args")), decode(asked.get("kwargs"))
+        if type(number) is not int or not 0 <= number < len(given):
+            raise Malformed("it asks for a function that it was not given")
+        if type(args) is not list or type(kwargs) is not dict or any(type(name) is not str for name in kwargs):
+            raise Malformed("it asks with arguments that are none")
+        function, is_next = given[number], asked["kind"] == "next"
+        if is_next is not hasattr(type(function), "__next__"):
+            raise Malformed("it takes a function for an iterator")
         try:
-            if type(number) is not int or not 0 <= number < len(callables):
-                raise Malformed("it asks for a function that it was not given")
-            args, kwargs = decode(asked.get("args")), decode(asked.get("kwargs"))
-            if type(args) is not list or type(kwargs) is not dict or any(type(name) is not str for name in kwargs):
-                raise Malformed("it asks with arguments that are none")
-        except Malformed as fault:
-            self.malformed(fault)
-
-        def number_of(value):
-            callables.append(value)
-            return len(callables) - 1
-
-        try:
-            value = next(callables[number]) if asked["kind"] == "next" else callables[number](*args, **kwargs)
-        except StopIteration:
-            return {"kind": "end"}
+            value = next(function) if is_next else function(*args, **kwargs)
         except Lost:
             raise
         except Exception as error:
+            if is_next and isinstance(error, StopIteration):
+                return {"kind": "end"}
             foreign.append(error)
             builtin = next(kind.__name__ for kind in type(error).__mro__ if vars(builtins).get(kind.__name__) is kind)
             described = {"class": type(error).__name__, "builtin": builtin, "args": encode(list(error.args), lambda _: None)}
             return {"kind": "failure", "number": len(foreign) - 1, **described}
-        return {"kind": "answer", "value": encode(value, number_of)}
+        return {"kind": "answer", "value": encode(value, numbering(given))}
 
     def exchange(self, message, kinds):
         """Send one line and return the next one from the worker, which must be of one of these kinds."""
-        self.send(to_line(message))
+        if self.line.buffer:
+            self.malformed("a line before it was asked")
+        self.send(ENCODER.encode(message).encode("ascii") + b"\n")
         return self.receive(kinds)
 
     def send(self, data):
         try:
             self.line.write(data, self.deadline)
         except TimeoutError:
-            self.too_long()
-        except OSError:
+            self.fail_late()
+        except (OSError, EOFError):
             self.gone()
 
     def receive(self, kinds):
         """Return the next line from the worker as a dict; the test fails when it is not what is due now."""
         try:
             line = self.line.read(self.deadline)
+            self.received += len(line)
+            if self.received > TOTAL_LIMIT:
+                raise Malformed(f"more than {TOTAL_LIMIT:,} characters in one test")
+            reply = parse(line, kinds)
         except TimeoutError:
-            self.too_long()
-        except OSError:
-            line = b""
+            self.fail_late()
+        except (OSError, EOFError):
+            self.gone()
         except Malformed as fault:
             self.malformed(fault)
-        if not line:
-            self.gone()
-        try:
-            reply = json.loads(line, parse_int=small_int)
-        except (ValueError, RecursionError) as error:
-            self.malformed(error)
-        if type(reply) is not dict or reply.get("kind") not in kinds or not is_printed(reply.get("printed")):
-            self.malformed("a line of another kind than is due now")
-        if any(reply["printed"]):
-            self.printed.append(reply["printed"])
+        self.keep(*reply["printed"])
         return reply
 
-    def too_long(self):
-        self.fail(f"it ran longer than {self.limits.seconds:g} s")
+    def keep(self, text, dropped):
+        """Keep what the submission printed, up to a limit for each test."""
+        room = OUTPUT_LIMIT - self.kept
+        if text or dropped:
+            self.printed.append([text[:room], dropped + len(text[room:])])
+            self.kept += len(text[:room])
 
     def malformed(self, fault):
-        self.fail(f"its process sent what the protocol does not allow ({str(fault)[:100]})")
+        self.fail(f"its process sent what the protocol does not allow: {str(fault)[:160]}")
 
     def gone(self):
         """Fail because the worker has ended: say how, and what it left on stderr."""
@@ -470,23 +436,57 @@ class Session:
         self.fail(f"its process ended by itself ({how})" + (f": {said[-1]}" if said else ""))
 
 
-def to_line(message):
-    return json.dumps(message).encode("ascii") + b"\n"
+def numbering(given):
+    """Return the function that encode asks for the number of a callable: its place in `given`, where it is kept."""
+
+    def number_of(value):
+        given.append(value)
+        return len(given) - 1
+
+    return number_of
+
+
+# ---- what comes in is text from a stranger: guard, guard, return
 
 
 def small_int(digits):
-    """Return the integer; ValueError past 20 characters: encode writes longer ones in another way."""
+    """Return the integer; encode writes longer ones in another way."""
     if len(digits) > 20:
-        raise ValueError("an integer with too many digits")
+        raise Malformed("an integer with too many digits")
     return int(digits)
 
 
-def is_printed(value):
-    return type(value) is list and list(map(type, value)) == [str, int]
+def no_key_twice(pairs):
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise Malformed("a key is given twice")
+    return record
+
+
+def no_constant(name):
+    raise Malformed(f"{name} is no JSON")
+
+
+ENCODER = json.JSONEncoder(check_circular=False)  # encode has bounded the depth
+DECODER = json.JSONDecoder(object_pairs_hook=no_key_twice, parse_int=small_int, parse_constant=no_constant)
+
+
+def parse(line, kinds):
+    """Return a line from the worker as a dict whose kind is one of kinds; Malformed for all else."""
+    try:
+        reply = DECODER.decode(line.decode("ascii"))
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"{ascii(line[:60].decode('latin-1'))}: {error}") from error
+    if type(reply) is not dict or type(reply.get("kind")) is not str or reply["kind"] not in kinds:
+        raise Malformed("a line of another kind than is due now")
+    printed = reply.get("printed")
+    if type(printed) is not list or list(map(type, printed)) != [str, int] or printed[1] < 0:
+        raise Malformed("what it printed")
+    return reply
 
 
 class StandIn(types.ModuleType):
-    """The module that tests import as the lab: what it holds is looked up in the session of the moment."""
+    """The module that tests import as the lab: what it holds is looked up in its session."""
 
     def __init__(self, name, session=None):
         super().__init__(name)
@@ -496,10 +496,7 @@ class StandIn(types.ModuleType):
         session = self.__dict__["__session__"]
         if name.startswith("__") or session is None:
             raise AttributeError(name)
-        session.ready()
-        if name not in session.attributes:
-            raise Lost(f"{session.path.name} has no {name}")
-        return session.attributes[name]
+        return session.attribute(name)
 
 
 def command_line(lab, argv, files, encoding):

@@ -3,20 +3,27 @@
 It is sent over stdin as text (see submission.py), so it imports nothing of the kit and needs no file.
 The near end trusts nothing that this end says: the submission in this process can do as it likes with it.
 
-Lines that come:  what to load, then {"kind": "call" | "main" | "answer" | "end" | "failure", ...}
-Lines that go:    {"kind": "loaded" | "returned" | "raised" | "ask" | "next", ...}
+Lines that come:  {"kind": "load" | "call" | "main" | "value" | "answer" | "end" | "failure", ...}
+Lines that go:    {"kind": "ready" | "loaded" | "returned" | "raised" | "ask" | "next", ...}
 """
 
+import faulthandler
 import io
 import json
 import os
+import signal
 import sys
+from _thread import allocate_lock
 
-OUTPUT_LIMIT = 64 * 1024  # bytes of what the submission prints that are kept for each call
+OUTPUT_LIMIT = 64 * 1024  # bytes of what the submission prints that are kept for each line to the grader
 MESSAGE_LIMIT = 1024 * 1024  # characters of one line to the grader
 DEPTH_LIMIT = 100  # containers inside one another that cross the line
 TEXT_LIMIT = 4096  # characters of an exception's message
+DIGITS_LIMIT = 4000  # hexadecimal digits of an integer: more cannot be shown, and older Pythons take for ever to
+KEYS_LIMIT = 200  # keys of one dict or set that are no texts: numbers can be chosen to collide in a hash table
 FRAME_LIMIT = 10  # lines of the submission's traceback, the last ones
+NAMES_LIMIT, ERRORS_LIMIT = 5000, 200  # names of the submission's module, and exceptions among them
+FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
 PLAIN_TYPES = {kind.__name__: kind for kind in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, type(None))}
 
 
@@ -24,16 +31,20 @@ class Malformed(Exception):
     """A line is not what the protocol allows."""
 
 
+class TooLarge(Exception):
+    """A value does not fit into one line."""
+
+
 # ---- values. None, bool, str, finite float, small int and list cross as JSON; all else as {tag: content}.
 
 
 class Opaque:
-    """Stands for a value that cannot cross: it equals nothing."""
+    """Stands for a value that cannot cross: it equals nothing, itself included."""
 
     def __init__(self, name):
         self.name = name
 
-    __hash__ = None
+    __hash__ = object.__hash__  # it may be a key all the same
 
     def __eq__(self, other):
         return False
@@ -50,34 +61,45 @@ def encode(value, number_of, depth=0):
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
-    if depth > DEPTH_LIMIT:
-        return {"opaque": "a value nested too deep"}
-    inner = depth + 1
     if issubclass(kind, str):
         return str.__str__(value)
     if issubclass(kind, int):
-        plain = int.__int__(value)
-        return plain if -(1 << 63) < plain < 1 << 63 else {"int": hex(plain)}
+        return encode_int(int.__int__(value))
     if issubclass(kind, float):
         plain = float.__float__(value)
         return plain if plain - plain == 0 else {"float": float.__repr__(plain)}
-    if issubclass(kind, list):
-        return [encode(item, number_of, inner) for item in list.__iter__(value)]
-    if issubclass(kind, dict):
-        pairs = list(dict.items(value))
-        return {"dict": [[encode(key, number_of, inner), encode(item, number_of, inner)] for key, item in pairs]}
-    for plain in (tuple, set, frozenset):
-        if issubclass(kind, plain):
-            return {plain.__name__: [encode(item, number_of, inner) for item in plain.__iter__(value)]}
     if issubclass(kind, bytes):
         return {"bytes": bytes.hex(value)}
+    if issubclass(kind, (list, dict, tuple, set, frozenset)):
+        if depth == DEPTH_LIMIT:
+            return {"opaque": "a value nested too deep"}
+        return encode_container(kind, value, number_of, depth + 1)
     if kind is type and PLAIN_TYPES.get(value.__name__) is value:
         return {"type": value.__name__}
-    if callable(value) or hasattr(value, "__next__"):
+    if callable(value) or hasattr(kind, "__next__"):
         number = number_of(value)
         if number is not None:
-            return {"next" if hasattr(value, "__next__") else "callable": [number, getattr(value, "__name__", kind.__name__)]}
+            return {"next" if hasattr(kind, "__next__") else "callable": [number, getattr(value, "__name__", kind.__name__)]}
     return {"opaque": f"a value of the type {kind.__name__}"}
+
+
+def encode_container(kind, value, number_of, depth):
+    if issubclass(kind, dict):
+        pairs = [(key, item if type(item) is str else encode(item, number_of, depth)) for key, item in dict.items(value)]
+        if all(type(key) is str for key, _ in pairs):
+            return {"record": dict(pairs)}
+        return {"dict": [[encode(key, number_of, depth), item] for key, item in pairs]}
+    plain = next(plain for plain in (list, tuple, set, frozenset) if issubclass(kind, plain))
+    items = [item if type(item) is str else encode(item, number_of, depth) for item in plain.__iter__(value)]
+    return items if plain is list else {plain.__name__: items}
+
+
+def encode_int(number):
+    if -(1 << 63) < number < 1 << 63:
+        return number
+    if int.bit_length(number) > 4 * DIGITS_LIMIT - 16:
+        return {"opaque": f"an integer of {int.bit_length(number)} bits"}
+    return {"int": hex(number)}
 
 
 def decode(value, stub_for=None, depth=0):
@@ -85,33 +107,41 @@ def decode(value, stub_for=None, depth=0):
 
     stub_for(tag, number, name) makes the stand-in for a callable or iterator.
     """
-    if value is None or type(value) in (bool, int, float, str):
+    kind = type(value)
+    if value is None or kind is str or kind is bool or kind is int or kind is float:
         return value
-    if depth > DEPTH_LIMIT + 1:
+    if depth > DEPTH_LIMIT:
         raise Malformed("a value is nested too deep")
-    if type(value) is list:
-        return [decode(item, stub_for, depth + 1) for item in value]
-    if type(value) is not dict or len(value) != 1:
+    if kind is list:
+        return [item if type(item) is str else decode(item, stub_for, depth + 1) for item in value]
+    if kind is not dict or len(value) != 1:
         raise Malformed("a value is neither plain nor tagged")
     (tag, content), = value.items()
-    if tag in ("int", "float", "bytes", "type", "opaque"):
+    if type(content) is str:
         return decode_text(tag, content)
+    if tag == "record" and type(content) is dict:
+        return {key: item if type(item) is str else decode(item, stub_for, depth + 1) for key, item in content.items()}
     if type(content) is not list:
-        raise Malformed(f"{tag}: a list is missing")
+        raise Malformed(f"{tag[:40]!r}: neither a text nor a list")
+    if tag == "dict":
+        if not all(type(pair) is list and len(pair) == 2 for pair in content):
+            raise Malformed("dict: a pair is missing")
+        pairs = [(decode(key, stub_for, depth + 1), decode(item, stub_for, depth + 1)) for key, item in content]
+        return hashed(dict, pairs, [key for key, _ in pairs])
     if tag in ("callable", "next") and stub_for is not None:
         return stub_for(tag, *content)
     items = [decode(item, stub_for, depth + 1) for item in content]
     if tag == "tuple":
         return tuple(items)
-    return hashed(tag, items)
+    if tag == "set" or tag == "frozenset":
+        return hashed(PLAIN_TYPES[tag], items, items)
+    raise Malformed(f"unknown tag {tag[:40]!r}")
 
 
 def decode_text(tag, content):
     """Return the value of a tag that carries a text."""
-    if type(content) is not str:
-        raise Malformed(f"{tag}: a text is missing")
     try:
-        if tag == "int":
+        if tag == "int" and len(content) <= DIGITS_LIMIT:
             return int(content, 16)
         if tag == "float" and content in ("inf", "-inf", "nan"):
             return float(content)
@@ -123,35 +153,30 @@ def decode_text(tag, content):
             return Opaque(content[:TEXT_LIMIT])
     except (ValueError, KeyError) as error:
         raise Malformed(f"{tag}: {content[:40]!r}") from error
-    raise Malformed(f"{tag}: {content[:40]!r}")
+    raise Malformed(f"{tag[:40]!r}: {content[:40]!r}")
 
 
-def hashed(tag, items):
-    """Return a dict, set or frozenset. Only texts may be many: numbers can be chosen to collide in a hash table."""
-    keys = items
-    if tag == "dict":
-        if not all(type(item) is list and len(item) == 2 for item in items):
-            raise Malformed("dict: a pair is missing")
-        keys = [key for key, _ in items]
-    if sum(type(key) is not str for key in keys) > 1000:
-        raise Malformed(f"{tag}: more than 1000 keys that are no texts")
+def hashed(kind, items, keys):
+    """Return a dict, set or frozenset of items. A key given twice is refused, as in a reply of a model."""
+    if sum(type(key) is not str for key in keys) > KEYS_LIMIT:
+        raise Malformed(f"{kind.__name__}: more than {KEYS_LIMIT} keys that are no texts")
     try:
-        if tag == "dict":
-            return dict(items)
-        if tag == "set":
-            return set(items)
-        if tag == "frozenset":
-            return frozenset(items)
-    except TypeError as error:
-        raise Malformed(f"{tag}: {error}") from error
-    raise Malformed(f"unknown tag {tag[:40]!r}")
+        made = kind(items)
+    except TypeError as error:  # a list cannot be a key
+        raise Malformed(f"{kind.__name__}: {error}") from error
+    if len(made) != len(items):
+        raise Malformed(f"{kind.__name__}: a key is given twice")
+    return made
 
 
 # ---- running a command line, here and in the grader's --debug
 
 
 def run_main(module, argv, files, encoding):
-    """Run module.main(argv) in a temporary folder with these files; return (exit code, stdout, stderr) as texts."""
+    """Run module.main(argv) in a temporary folder with these files; return (exit code, stdout, stderr).
+
+    The code is what a shell would see: sys.exit() and None are 0, a text goes to stderr and is 1.
+    """
     import contextlib
     import tempfile
 
@@ -172,11 +197,14 @@ def run_main(module, argv, files, encoding):
                     code = leaving.code
         finally:
             os.chdir(home)
+    if code is not None and not isinstance(code, int):
+        streams[1].write(f"{code}\n")
+        code = 1
     texts = []
     for stream in streams:
         stream.flush()
-        texts.append(stream.buffer.getvalue().decode(encoding))
-    return (code, *texts)
+        texts.append(stream.buffer.getvalue().decode(encoding, "replace")[-OUTPUT_LIMIT // 2 :])
+    return (0 if code is None else code, *texts)
 
 
 # ---- the worker
@@ -207,7 +235,7 @@ class Kept(io.RawIOBase):
 
 
 class Finder:
-    """Asked last: finds the submission's own files, never before the standard library's, and names what is missing."""
+    """Finds the submission's own files as texts. It is asked last: they cannot shadow the standard library."""
 
     def __init__(self, sources):
         self.sources = sources
@@ -215,11 +243,7 @@ class Finder:
     def find_spec(self, name, path=None, target=None):
         from importlib.machinery import ModuleSpec
 
-        if name in self.sources:
-            return ModuleSpec(name, self, origin=f"{name}.py")
-        if path is None:
-            raise ModuleNotFoundError(f"No module named {name!r}: only the standard library can be imported here", name=name)
-        return None
+        return ModuleSpec(name, self, origin=f"{name}.py") if name in self.sources else None
 
     def create_module(self, spec):
         return None
@@ -229,20 +253,25 @@ class Finder:
         module.__file__ = f"{name}.py"
         exec(compile(self.sources[name], f"{name}.py", "exec", dont_inherit=True), module.__dict__)
 
+    def get_source(self, name):
+        return self.sources[name]
+
 
 class Worker:
     """Reads one line, does what it says, writes one line; in between it may ask the grader."""
 
     def __init__(self, lines_in, lines_out, kept):
         self.lines_in, self.lines_out, self.kept = lines_in, lines_out, kept
-        self.encoder = json.JSONEncoder(ensure_ascii=True)
-        self.module, self.sources, self.errors, self.foreign = None, {}, {}, {}
+        self.encoder = json.JSONEncoder(check_circular=False)  # encode has bounded the depth
+        self.module, self.sources, self.errors, self.names, self.foreign = None, {}, {}, {}, {}
+        self.process, self.turn, self.lock = os.getpid(), 0, allocate_lock()
 
     def send(self, kind, **content):
         text = self.encoder.encode({"kind": kind, "printed": self.kept.take(), **content})
         if len(text) > MESSAGE_LIMIT:
-            large = {"class": "a value", "message": f"more than {MESSAGE_LIMIT:,} characters: too large to cross the line"}
-            text = self.encoder.encode({"kind": "raised", "printed": ["", 0], "error": {**large, "lab": [], "lines": []}})
+            raise TooLarge(f"a value of {len(text):,} characters is too large to cross to the tests")
+        if os.getpid() != self.process:
+            os._exit(0)  # a child that the submission forked has come back here: the line is not its own
         self.lines_out.write(text.encode("ascii") + b"\n")
         self.lines_out.flush()
 
@@ -255,10 +284,17 @@ class Worker:
     def encode(self, value):
         return encode(value, lambda _: None)
 
-    def ask(self, kind, number, args, kwargs):
-        """Let the grader call its callable (or iterator) of that number; return or raise what comes."""
-        self.send(kind, number=number, args=self.encode(list(args)), kwargs=self.encode(kwargs))
-        answer = self.receive()
+    def ask(self, turn, kind, number, args, kwargs):
+        """Let the grader call its callable (or iterator) of that number; return or raise what comes.
+
+        Threads take turns. A function is good for the call that it came with, and for none later.
+        """
+        content = {"number": number, "args": self.encode(list(args)), "kwargs": self.encode(kwargs)}
+        with self.lock:
+            if turn != self.turn:
+                raise RuntimeError("this function came with an earlier call, which is over")
+            self.send(kind, **content)
+            answer = self.receive()
         if answer["kind"] == "answer":
             return decode(answer["value"], self.stub_for)
         if answer["kind"] == "end":
@@ -266,34 +302,37 @@ class Worker:
         raise self.foreign_error(answer)
 
     def stub_for(self, tag, number, name):
+        turn = self.turn
         if tag == "next":
-            return self.items(number)
+            return self.items(turn, number)
 
         def stub(*args, **kwargs):
-            return self.ask("ask", number, args, kwargs)
+            return self.ask(turn, "ask", number, args, kwargs)
 
         stub.__name__ = stub.__qualname__ = name
         return stub
 
-    def items(self, number):
+    def items(self, turn, number):
         while True:
             try:
-                item = self.ask("next", number, (), {})
+                item = self.ask(turn, "next", number, (), {})
             except StopIteration:
                 return
             yield item
 
     def foreign_error(self, answer):
         """Return the exception that the grader's callable raised, remembered by identity."""
-        if answer["number"] in self.foreign:
-            return self.foreign[answer["number"]]
         base = self.errors.get(answer["class"])
         if base is None:
-            base = vars(__import__("builtins"))[answer["builtin"]]
+            base = getattr(__import__("builtins"), answer["builtin"], Exception)
             if base.__name__ != answer["class"]:
                 base = type(answer["class"], (base,), {})
-        error = base.__new__(base)
-        error.args = tuple(decode(answer["args"]))
+        args = decode(answer["args"])
+        try:
+            error = base.__new__(base, *args)
+        except TypeError:  # this class wants to be made in another way
+            error = Exception.__new__(Exception)
+        error.args = tuple(args)
         self.foreign[answer["number"]] = error
         return error
 
@@ -303,8 +342,6 @@ class Worker:
             message = str(error)
         except BaseException as second:
             message = f"(its message cannot be shown: str() raised {type(second).__name__})"
-        mro = type.mro(type(error))
-        names = [name for kind in mro for name, known in self.errors.items() if known is kind]
         own = {f"{name}.py" for name in self.sources}
         lines, trace = [], error.__traceback__
         while trace is not None:
@@ -315,54 +352,65 @@ class Worker:
         if isinstance(error, SyntaxError) and error.filename in own:
             lines.append([error.filename, error.lineno])
             message = str(error.msg)
-        builtin = next(kind.__name__ for kind in mro if kind.__module__ == "builtins")
+        if isinstance(error, ModuleNotFoundError):
+            message += ": only the standard library, and the files beside it, can be imported"
+        builtin = next(kind.__name__ for kind in type.mro(type(error)) if kind.__module__ == "builtins")
         same = next((number for number, known in self.foreign.items() if known is error), None)
-        described = {"class": type(error).__name__, "message": str.__str__(message)[:TEXT_LIMIT], "lab": names}
-        return {**described, "lines": lines, "builtin": builtin, "same": same}
+        described = {"class": type(error).__name__, "message": str.__str__(message)[:TEXT_LIMIT], "lines": lines}
+        return {**described, "lab": self.lab_names(type(error)), "builtin": builtin, "same": same}
+
+    def lab_names(self, kind):
+        """Return the names under which the submission's module has an exception class and its bases, nearest first."""
+        return [self.names[id(base)] for base in type.mro(kind) if id(base) in self.names]
 
     def load(self, message):
-        """Run the submission's source as a module, and tell the grader its functions, exceptions and values."""
+        """Run the submission's source as a module; return the names of its functions, exceptions and values."""
         limit_resources(message["memory"], message["seconds"])
         self.sources = message["sources"]
         sys.meta_path.append(Finder(self.sources))
         self.module = __import__(message["module"])
-        functions, values = {}, {}
-        for name, value in list(vars(self.module).items()):
+        functions, values = [], []
+        for name, value in list(vars(self.module).items())[:NAMES_LIMIT]:
             if name.startswith("_"):
                 continue
             if isinstance(value, type) and issubclass(value, BaseException):
-                self.errors[name] = value
-            elif isinstance(value, type(limit_resources)):
-                functions[name] = value.__code__.co_firstlineno
+                if len(self.errors) < ERRORS_LIMIT:
+                    self.errors[name] = value
+                    self.names.setdefault(id(value), name)  # a second name for one class is no second class
             else:
-                values[name] = self.encode(value)
-        bases = {
-            name: [other for base in type.mro(kind)[1:] for other, known in self.errors.items() if known is base]
-            for name, kind in self.errors.items()
-        }
-        return {"functions": functions, "errors": bases, "values": values}
+                (functions if callable(value) else values).append(name)
+        errors = {name: self.lab_names(kind) for name, kind in self.errors.items()}
+        return {"functions": functions, "errors": errors, "values": values}
 
     def do(self, message):
         """Return (kind, content) of the line that answers a message."""
         try:
-            if "sources" in message:
+            if message["kind"] == "load":
                 return "loaded", self.load(message)
             if message["kind"] == "main":
                 value = run_main(self.module, message["argv"], message["files"], message["encoding"])
             else:
-                function = getattr(self.module, message["name"])
-                args, kwargs = decode(message["args"], self.stub_for), decode(message["kwargs"], self.stub_for)
-                value = function(*args, **kwargs)
+                value = getattr(self.module, message["name"])
+            if message["kind"] == "call":
+                value = value(*decode(message["args"], self.stub_for), **decode(message["kwargs"], self.stub_for))
             return "returned", {"value": self.encode(value)}
         except BaseException as error:
             return "raised", {"error": self.describe(error)}
 
     def serve(self):
+        self.send("ready")
+        for name in ("argparse", "contextlib", "tempfile"):  # most submissions want them; the grader is busy anyway
+            __import__(name)
         while True:
             message = self.receive()
             self.foreign.clear()
             kind, content = self.do(message)
-            self.send(kind, **content)
+            with self.lock:
+                self.turn += 1
+                try:
+                    self.send(kind, **content)
+                except TooLarge as error:
+                    self.send("raised", error=self.describe(error))
 
 
 def limit_resources(memory, seconds):
@@ -371,16 +419,26 @@ def limit_resources(memory, seconds):
         import resource
     except ImportError:
         return
-    for name, amount in (("RLIMIT_AS", memory << 20), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0)):
+    for name, amount in (("RLIMIT_AS", memory << 20), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0), ("RLIMIT_FSIZE", FILE_LIMIT)):
         try:
             resource.setrlimit(getattr(resource, name), (amount, amount))
         except (AttributeError, ValueError, OSError):  # this system does not have it, or has a lower one already
             continue
 
 
+def no_debugger(*_, **__):
+    raise RuntimeError("breakpoint() works with --debug only")
+
+
 def start():
-    """Move the line to private descriptors, put nothing and a bounded memory in the place of 0, 1 and 2, and serve."""
+    """Move the line to private descriptors, put nothing and a bounded memory in the place of 0, 1 and 2, and serve.
+
+    So a print, a write to descriptor 1 and a read of stdin touch nothing that the grader reads.
+    """
     lines_in, lines_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    if hasattr(faulthandler, "register"):  # not on Windows: asked by this signal, it tells which line is running
+        faulthandler.register(signal.SIGUSR1, os.dup(2))
+    sys.breakpointhook = no_debugger
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)

@@ -1,0 +1,3 @@
+"""kind 8 | passes: all but c1 | reason: FileNotFoundError | needs posix"""
+
+os.rmdir(os.getcwd())

@@ -1,0 +1,284 @@
+"""Submissions that try, or happen, to fool or break the grader: each has the verdict it should have, and leaves nothing.
+
+A file in hostile/ is appended to the solution, whose functions it replaces or surrounds. Its first line is read here:
+`kind 2 | passes: all but e1 c1 | reason: a part of a failure's text | limit 1 | needs posix`. A test goes by the
+first clause in its name (test_e1_e3_... is e1); `limit` is the time in seconds, 10 when it is not given.
+What is about files rather than code is made by the functions below.
+"""
+
+import concurrent.futures
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import kit
+from grading import PASSED, grade
+from submission import Limits
+
+HOSTILE = kit.KIT / "tests" / "kit" / "hostile"
+SOLUTION = (kit.KIT / "solution" / "ticket_triage.py").read_text(encoding="utf-8")
+HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \| reason: (.*?))?(?: \| limit (\d+))?(?: \| needs (posix|linux))?$")
+SECONDS = 10.0  # the limit of those that do not hang: a busy machine is no reason to fail
+CORES = 2
+
+
+def failures_of(report):
+    """Return all that the report says about failures, as one text."""
+    rows = [row for mark in report.marks for row in mark.failures] + [report.load_failure or {}]
+    return "\n".join(str(row.get(field)) for row in rows for field in ("reason", "got") if row.get(field))
+
+
+def verdict_of(path, seconds):
+    """Grade in a process of the pool; return (the tests that pass, all that the failures say, all tests)."""
+    report = grade(path, Limits(seconds))
+    verdicts = {re.match("test_([a-z][0-9]+)_", mark.name)[1]: mark.verdict for mark in report.marks}
+    return {name for name, verdict in verdicts.items() if verdict == PASSED}, failures_of(report), set(verdicts)
+
+
+# ---- submissions that are about files: each returns (path, what passes, reason)
+
+
+def bytes_in(folder, data, name="ticket_triage.py"):
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def files():
+    """Return {name: (kind, function of a folder that makes the submission there, what passes, reason)}."""
+    solution, encoded = SOLUTION, SOLUTION.encode()
+    accented = solution + '\nNAME = "Zażółć"\n'
+    return {
+        "latin_1": (9, lambda folder: bytes_in(folder, b'# caf\xe9\n' + encoded), "none", "is not UTF-8 text"),
+        "latin_1_that_says_so": (9, lambda folder: bytes_in(folder, b"# coding: latin-1\n# caf\xe9\n" + encoded), "all", ""),
+        "slow_encoding": (9, lambda folder: bytes_in(folder, b"# coding: punycode\n" + b"a" * 900_000), "none", "is not UTF-8"),
+        "unknown_encoding": (9, lambda folder: bytes_in(folder, b"# coding: klingon\n" + encoded), "none", "is not UTF-8"),
+        "utf_16": (9, lambda folder: bytes_in(folder, solution.encode("utf-16")), "none", "is not UTF-8"),
+        "bom": (9, lambda folder: bytes_in(folder, b"\xef\xbb\xbf" + accented.encode()), "all", ""),
+        "crlf": (9, lambda folder: bytes_in(folder, accented.replace("\n", "\r\n").encode()), "all", ""),
+        "cr": (9, lambda folder: bytes_in(folder, accented.replace("\n", "\r").encode()), "all", ""),
+        "nul": (9, lambda folder: bytes_in(folder, b"\0" + encoded), "none", "does not load: "),
+        "empty": (9, lambda folder: bytes_in(folder, b""), "none", "has no parse_triage"),
+        "large": (9, lambda folder: bytes_in(folder, b"#" * (1 << 21)), "none", "has more than 1,048,576 bytes"),
+        "folder": (9, a_folder, "none", "is no file"),
+        "missing": (9, lambda folder: folder / "ticket_triage.py", "none", "cannot be read: No such file"),
+        "broken_link": (9, lambda folder: a_link(folder, "nowhere.py"), "none", "is a link"),
+        "link_to_the_solution": (9, lambda folder: a_link(folder, kit.KIT / "solution" / "ticket_triage.py"), "none", "is a link"),
+        "link_without_end": (9, lambda folder: a_link(folder, "/dev/zero"), "none", "is a link"),
+        "pipe": (9, a_pipe, "none", "is no file"),
+        "socket": (9, a_socket, "none", "is no file"),
+        "future": (11, lambda folder: bytes_in(folder, future(solution).encode()), "all", ""),
+        "stale_pyc": (10, a_stale_pyc, "all", ""),
+        "shadows": (10, shadows, "all", ""),
+        "shadows_imported": (10, lambda folder: shadows(folder, "import json, unittest, conftest\n"), "none", "this must not run"),
+        "bad_neighbours": (10, bad_neighbours, "all", ""),
+        "bad_neighbour_imported": (10, lambda folder: bad_neighbours(folder, "import letter"), "none", "letter.py is a link"),
+        "helper": (11, a_helper, "all", ""),
+        "odd_path": (11, an_odd_path, "all", ""),
+        "odd_name": (11, lambda folder: bytes_in(folder, encoded, "Zoë O'Brien (2)_ticket_triage.py"), "all", ""),
+    }
+
+
+def a_folder(folder):
+    (folder / "ticket_triage.py").mkdir()
+    return folder / "ticket_triage.py"
+
+
+def a_link(folder, target, name="ticket_triage.py"):
+    try:
+        (folder / name).symlink_to(target)
+    except OSError as error:
+        raise unittest.SkipTest(f"no links here: {error}") from error
+    return folder / name
+
+
+def a_pipe(folder):
+    if not hasattr(os, "mkfifo"):
+        raise unittest.SkipTest("no named pipes here")
+    os.mkfifo(folder / "ticket_triage.py")
+    return folder / "ticket_triage.py"
+
+
+def a_socket(folder):
+    if not hasattr(socket, "AF_UNIX"):
+        raise unittest.SkipTest("no sockets in folders here")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(folder / "ticket_triage.py"))
+    return folder / "ticket_triage.py"
+
+
+def future(text):
+    return text.replace("import argparse\n", "from __future__ import annotations\n\nimport argparse\n", 1).replace("def show(value)", "def show(value: NoSuchType)")
+
+
+def a_stale_pyc(folder):
+    """A .pyc of an older version, of the same size and second as the file that is handed in."""
+    path = bytes_in(folder, SOLUTION.replace("SUMMARY_LIMIT = 120", "SUMMARY_LIMIT = 119").encode())
+    stamp = 1_700_000_000
+    os.utime(path, (stamp, stamp))
+    code = importlib.util.cache_from_source(str(path))
+    Path(code).parent.mkdir()
+    loader = importlib.util.spec_from_file_location("ticket_triage", path).loader
+    data = importlib._bootstrap_external._code_to_timestamp_pyc(loader.get_code("ticket_triage"), stamp, path.stat().st_size)
+    Path(code).write_bytes(data)
+    path.write_text(SOLUTION, encoding="utf-8", newline="\n") if sys.version_info >= (3, 10) else path.write_bytes(SOLUTION.encode())
+    os.utime(path, (stamp, stamp))
+    return path
+
+
+def shadows(folder, first=""):
+    """Files that would stand in for the standard library's, or be run by a runner."""
+    names = ("json", "unittest", "os", "sitecustomize", "usercustomize", "conftest", "argparse", "worker", "grading", "labtest", "test_x")
+    for name in names:
+        bytes_in(folder, b"raise SystemExit('this must not run')\n", f"{name}.py")
+    bytes_in(folder, b"[pytest]\naddopts = -p no:all\n", "pytest.ini")
+    return bytes_in(folder, (first + SOLUTION).encode())
+
+
+def bad_neighbours(folder, last=""):
+    bytes_in(folder, b"\xff\xfe\0", "notes.py")
+    (folder / "old.py").mkdir()
+    a_link(folder, "/etc/passwd", "letter.py")
+    return bytes_in(folder, f"{SOLUTION}\n{last}\n".encode())
+
+
+def a_helper(folder):
+    bytes_in(folder, b"from second_helper import same\n\ndef twice(value):\n    return same(same(value))\n", "my_helper.py")
+    bytes_in(folder, "def same(value):\n    return value  # dokładnie\n".encode(), "second_helper.py")
+    return bytes_in(folder, f"{SOLUTION}\nimport my_helper\nFIELDS = my_helper.twice(FIELDS)\n".encode())
+
+
+def an_odd_path(folder):
+    place = folder / "Zoë’s homework (final) %s {}\n; rm -rf"
+    try:
+        place.mkdir()
+    except OSError:  # Windows allows fewer characters
+        place = folder / "Zoë’s homework (final) %s {}"
+        place.mkdir()
+    return bytes_in(place, SOLUTION.encode())
+
+
+# ---- what is left
+
+
+def left_processes(*markers):
+    """Return the command lines of processes (Linux) that have one of the markers in their environment or arguments."""
+    found = []
+    for entry in os.listdir("/proc") if sys.platform == "linux" else []:
+        if entry.isdigit() and int(entry) != os.getpid():
+            try:
+                words = Path("/proc", entry, "cmdline").read_bytes()
+                environment = Path("/proc", entry, "environ").read_bytes()
+            except OSError:
+                continue
+            if any(marker.encode() in words + environment for marker in markers):
+                found.append(words.replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
+class Hostile(unittest.TestCase):
+    def setUp(self):
+        self.place = Path(tempfile.mkdtemp(prefix="hostile-")).resolve()
+        self.temporary = self.place / "temporary"
+        self.temporary.mkdir()
+        self.before = {name: os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")}
+        os.environ.update(dict.fromkeys(self.before, str(self.temporary)))
+        tempfile.tempdir = None
+        self.threads = threading.active_count()
+
+    def tearDown(self):
+        for name, value in self.before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        tempfile.tempdir = None
+        shutil.rmtree(self.place)
+
+    def submissions(self):
+        """Return [(name, path, seconds, what passes, reason)]; print which kinds have how many."""
+        found, kinds = [], {}
+        for part in sorted(HOSTILE.glob("*.py")):
+            text = part.read_text(encoding="utf-8")
+            header = HEADER.match(text.split('"""')[1].splitlines()[0])
+            kind, passes, reason, limit, needs = header.groups()
+            if (needs == "posix" and os.name != "posix") or (needs == "linux" and sys.platform != "linux"):
+                print(f"skipped: {part.stem}: it needs {needs}")
+                continue
+            path = self.place / f"{part.stem}_ticket_triage.py"
+            path.write_text(f"{SOLUTION}\n\n{text}", encoding="utf-8")
+            found.append((part.stem, path, float(limit or SECONDS), passes, reason or ""))
+            kinds[int(kind)] = kinds.get(int(kind), 0) + 1
+        for name, (kind, make, passes, reason) in files().items():
+            folder = self.place / name
+            folder.mkdir()
+            try:
+                found.append((name, make(folder), SECONDS, passes, reason))
+                kinds[kind] = kinds.get(kind, 0) + 1
+            except unittest.SkipTest as skip:
+                print(f"skipped: {name}: {skip}")
+        print(f"{len(found)} submissions; of each kind: {dict(sorted(kinds.items()))}")
+        self.assertEqual(set(kinds), set(range(1, 12)))
+        self.assertGreaterEqual(len(found), 66)
+        return found
+
+    def test_each_has_the_verdict_it_should_have_and_leaves_nothing(self):
+        slowest = {}
+        with concurrent.futures.ProcessPoolExecutor(CORES) as pool:
+            futures = [(name, path, seconds, passes, reason, pool.submit(timed, path, seconds)) for name, path, seconds, passes, reason in self.submissions()]
+            for name, path, seconds, passes, reason, future in futures:
+                with self.subTest(name):
+                    (passed, said, every), slowest[name] = future.result(timeout=300)
+                    expected = set() if passes == "none" else every - set(passes.split()[2:])
+                    if passed != expected and seconds < SECONDS:  # was the machine too busy for so short a limit?
+                        passed, said, every = pool.submit(verdict_of, path, SECONDS).result(timeout=300)
+                    self.assertEqual(len(every), 15)
+                    self.assertEqual(" ".join(sorted(passed)), " ".join(sorted(expected)), said[:1000])
+                    self.assertTrue(reason in said, f"expected {reason!r} in {said[:1000]}")
+                    self.assertLess(len(said), 200_000)
+        print("the slowest:", ", ".join(f"{name} {slowest[name]:.1f} s" for name in sorted(slowest, key=slowest.get)[-6:]))
+        self.assertEqual(left_processes(str(self.temporary), "7654.3"), [])
+        self.assertEqual(list(self.temporary.iterdir()), [])
+        self.assertEqual(threading.active_count(), self.threads)
+
+
+class Rewriting(unittest.TestCase):
+    def test_a_submission_that_rewrites_the_grader_changes_nothing_in_this_run(self):
+        """All that judges is imported before the first line of the submission runs. (A later run is another matter: see README.)"""
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder, "kit")
+            for room in ("tests", "scenario", "solution"):
+                shutil.copytree(kit.KIT / room, copy / room, ignore=shutil.ignore_patterns("kit", "__pycache__"))
+            shutil.copy(kit.KIT / "verify.py", copy)
+            forged = "import os\nprint('15 of 15 passed', flush=True)\nos._exit(0)\n"
+            attack = f"""
+import glob, time
+time.sleep(0.2)
+for path in glob.glob({str(copy)!r} + "/**/*.py", recursive=True):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write({forged!r})
+parse_triage = run_tool_call = triage = evaluate = main = None
+"""
+            for options in ([], ["--all", "--hint"], ["--json", str(Path(folder, "r.json"))], ["--html", str(Path(folder, "r.html"))]):
+                with self.subTest(options):
+                    shutil.copytree(kit.KIT / "tests", copy / "tests", dirs_exist_ok=True, ignore=shutil.ignore_patterns("kit", "__pycache__"))
+                    shutil.copy(kit.KIT / "verify.py", copy)
+                    target = Path(folder, "ticket_triage.py")
+                    target.write_text(f"{SOLUTION}\n{attack}", encoding="utf-8")
+                    done = kit.run(copy / "verify.py", target, *options, cwd=folder)
+                    self.assertNotIn("15 of 15 passed", done.stdout)
+                    self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+
+
+def timed(path, seconds):
+    started = time.monotonic()
+    return verdict_of(path, seconds), time.monotonic() - started
+
+
+if __name__ == "__main__":
+    unittest.main()

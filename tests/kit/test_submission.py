@@ -1,0 +1,489 @@
+"""The line between tests and a submission: what crosses, what is refused, and where a worker can run."""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import kit
+import submission
+import worker
+from grading import grade
+from submission import Limits, Lost, Session, StandIn, error_classes, parse, raised_error
+from worker import DEPTH_LIMIT, MESSAGE_LIMIT, Malformed, Opaque, decode, encode
+
+SOLUTION = kit.KIT / "solution" / "ticket_triage.py"
+QUIET = ["", 0]
+CALL_KINDS = {"returned", "raised", "ask", "next"}
+
+
+def line(**content):
+    return json.dumps({"printed": QUIET, **content}).encode()
+
+
+def nested(depth, make=lambda inner: [inner]):
+    value = 0
+    for _ in range(depth):
+        value = make(value)
+    return value
+
+
+class OddInt(int):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = int.__hash__
+
+
+class OddText(str):
+    def __str__(self):
+        return "a lie"
+
+
+INSIDE = DEPTH_LIMIT - 1  # a call's arguments are a list, which is one level
+VALUES = [
+    None, True, False, 0, -1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**400, 0.0, -0.0, 1.5, 1e300, math.inf, -math.inf,
+    "", "żółć 包 \U0001f4e6", "\0\n\u2028", "\ud800", b"", b"\0\xff", [], [[], [None]], (), (1,), ((), [()]), {}, {"": {}},
+    {1: "int", "1": "text", (1, 2): "tuple", None: 0, 2.5: 0, b"b": 0, frozenset({1}): 0}, {"dict": []}, {"int": "0x1"},
+    set(), {1, "a", (2,)}, frozenset(), frozenset({frozenset()}), int, str, type(None), dict,
+    nested(INSIDE), nested(INSIDE, lambda inner: {"k": inner}), nested(INSIDE, lambda inner: (inner,)),
+]
+
+
+def typed(value):
+    """Return a value with its types spelled out, so that 1, 1.0 and True differ."""
+    if isinstance(value, dict):
+        return ["dict", [[typed(key), typed(item)] for key, item in value.items()]]
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__, list(map(typed, value))]
+    return [type(value).__name__, repr(sorted(map(repr, value))) if isinstance(value, (set, frozenset)) else repr(value)]
+
+
+class Values(unittest.TestCase):
+    def test_every_value_comes_back_as_it_went(self):
+        for value in VALUES:
+            with self.subTest(ascii(value)[:60]):
+                crossed = decode(json.loads(json.dumps(encode(value, lambda _: None))))
+                self.assertEqual(typed(crossed), typed(value))
+
+    def test_a_subclass_is_worth_its_content(self):
+        self.assertEqual(typed(decode(encode([OddInt(7), OddText("true")], None))), typed([7, "true"]))
+        self.assertEqual(typed(decode(encode({OddText("k"): OddText("true")}, None))), typed({"k": "true"}))
+
+    def test_what_cannot_cross_equals_nothing(self):
+        deep = nested(DEPTH_LIMIT + 1)
+        for value in (object(), 3j, range(3), OddInt, nested, 1 << 20_000):
+            with self.subTest(type(value)):
+                crossed = decode(json.loads(json.dumps(encode(value, lambda _: None))))
+                self.assertIs(type(crossed), Opaque)
+                self.assertFalse(crossed == crossed or crossed == value)
+        self.assertNotEqual(decode(encode(deep, None)), deep)
+        self.assertIn("nested too deep", repr(decode(encode(deep, None))))
+
+    def test_decode_refuses_what_encode_does_not_write(self):
+        many = [[number, 0] for number in range(worker.KEYS_LIMIT + 1)]
+        rows = [
+            {}, {"a": 1}, {"list": []}, {"record": []}, {"record": "a"}, {"record": {"a": {}}}, {"record": None}, {"dict": 5}, {"dict": [1]}, {"dict": [[1]]}, {"dict": [[1, 2, 3]]}, {"dict": [[[], 1]]},
+            {"dict": [["a", 1], ["a", 2]]}, {"dict": [[1, 1], [True, 2]]}, {"dict": [[{"dict": []}, 1]]}, {"dict": many},
+            {"set": [[]]}, {"set": [1, 1]}, {"set": [1, 1.0]}, {"set": "ab"}, {"frozenset": None}, {"tuple": {}}, {"tuple": 1},
+            {"int": 5}, {"int": "x"}, {"int": "0x" + "f" * 5000}, {"float": "1.5"}, {"float": "1e9"}, {"float": "NAN"},
+            {"bytes": "0"}, {"bytes": "zz"}, {"bytes": []}, {"type": "object"}, {"type": "eval"}, {"type": []}, {"opaque": 1},
+            {"callable": [0, "f"]}, {"next": [0, "f"]}, {"tuple": [], "set": []}, {"\ud800": "x"}, {"x" * 9999: "y" * 9999},
+            nested(DEPTH_LIMIT + 2), nested(DEPTH_LIMIT + 2, lambda inner: {"tuple": [inner]}),
+            nested(DEPTH_LIMIT + 2, lambda inner: {"dict": [["k", inner]]}),
+            nested(DEPTH_LIMIT + 2, lambda inner: {"record": {"k": inner}}),
+        ]
+        for value in rows:
+            with self.subTest(ascii(value)[:60]), self.assertRaises(Malformed) as caught:
+                decode(value)
+            self.assertLess(len(str(caught.exception)), 300)
+
+    def test_a_message_of_full_length_is_decoded_in_time(self):
+        prime = (1 << 61) - 1
+        colliding = [{"set": [{"int": hex(prime * (n + 9))} for n in range(worker.KEYS_LIMIT)]}] * 150
+        for value in ([[]] * 300_000, colliding, [1.5] * 200_000, "\ud800" * 150_000, {"tuple": [["a"]] * 100_000}):
+            text = json.dumps({"kind": "returned", "printed": QUIET, "value": value})[:MESSAGE_LIMIT]
+            started = time.process_time()
+            try:
+                decode(parse(text.encode(), CALL_KINDS)["value"])
+            except Malformed:
+                pass
+            self.assertLess(time.process_time() - started, 3.0)
+
+
+class Lines(unittest.TestCase):
+    def test_parse_takes_one_line_of_the_right_kind_and_refuses_all_else(self):
+        self.assertEqual(parse(line(kind="returned", value=[1]), CALL_KINDS)["value"], [1])
+        rows = [
+            b"", b"null", b"[]", b"5", b'"returned"', b"{}", b"{", b'{"kind": "returned"}', b"\xff\xfe", "é".encode(), b"\0",
+            line(kind="returned").decode().encode("utf-16"), b"\xef\xbb\xbf" + line(kind="returned"), line(kind="returned") * 2,
+            line(kind="loaded"), line(kind=["returned"]), line(kind={}), line(kind=None), line(kind=1), line(kind="RETURNED"),
+            line(kind="returned", printed=None), line(kind="returned", printed=[0, ""]), line(kind="returned", printed=["", -1]),
+            line(kind="returned", printed=["", True]), line(kind="returned", printed=["", 1.0]), line(kind="returned", printed=["", 0, 0]),
+            line(kind="returned", value=math.nan), line(kind="returned", value=math.inf), line(kind="returned", value=10**30),
+            b'{"kind": "returned", "kind": "raised", "printed": ["", 0]}',
+            b'{"kind": "returned", "printed": ["", 0], "value": {"tuple": [], "tuple": []}}',
+            b'{"kind": ' + b"[" * 100_000, b'{"kind": ' + b'{"":' * 100_000, b"7" * 100_000,
+        ]
+        for text in rows:
+            with self.subTest(text[:60]), self.assertRaises(Malformed) as caught:
+                parse(text, CALL_KINDS)
+            self.assertLess(len(str(caught.exception)), 400)
+
+
+class Errors(unittest.TestCase):
+    RIGHT = {"class": "Odd", "message": "m", "lab": [], "lines": [], "builtin": "Exception", "same": None}
+
+    def test_the_modules_own_exceptions_keep_their_family(self):
+        classes = error_classes({"B": ["B", "A"], "A": ["A"], "C": ["C", "B", "A"], "Alias": ["A"], "D": ["D", "B", "A", "E"], "E": ["E"]})
+        self.assertTrue(issubclass(classes["C"], classes["B"]) and issubclass(classes["B"], classes["A"]))
+        self.assertTrue(issubclass(classes["D"], classes["E"]) and not issubclass(classes["A"], classes["B"]))
+        self.assertIs(classes["Alias"], classes["A"])
+        error = raised_error({**self.RIGHT, "lab": ["?", "C", "B", "A"], "message": "x"}, classes, [], set())
+        self.assertIs(type(error), classes["C"])
+        self.assertEqual(str(error), "x")
+
+    def test_wrong_families_are_refused(self):
+        chain = {str(number): [str(number), str(number - 1)] for number in range(10_000)}
+        rows = [None, [], {"A": None}, {"A": []}, {"A": [[]]}, {"A": ["A", 1]}, {"A": ["A"], "B": ["B", "A", "A"]}, chain]
+        rows += [{"A": ["A"], "B": ["B", "A"], "C": ["C", "A", "B"]}, {"A\0": ["A\0", "B"] * 101}]
+        for described in rows:
+            with self.subTest(str(described)[:60]), self.assertRaises(Malformed):
+                error_classes(described)
+        self.assertEqual(set(error_classes({"A\0\ud800": ["A\0\ud800"], "B": ["B", "B2"]})), {"A\0\ud800", "B"})
+
+    def test_an_exception_is_shown_and_never_more_than_that(self):
+        names = ("Odd", "", "\n15 of 15 passed", "\0", "\ud800", "x" * 9999, "KeyboardInterrupt", "SkipTest", "__class__")
+        for name in names:
+            for builtin in ("Exception", "ValueError", "MemoryError", "ExceptionGroup", "StopIteration", "KeyboardInterrupt", "eval", "", "\0"):
+                with self.subTest(name=name[:20], builtin=builtin):
+                    error = raised_error({**self.RIGHT, "class": name, "builtin": builtin}, {}, [], set())
+                    self.assertIsInstance(error, submission.SubmissionError)
+                    self.assertNotIsInstance(error, (StopIteration, KeyboardInterrupt, unittest.SkipTest))
+                    self.assertEqual(str(error), "m")
+                    self.assertTrue(len(type(error).__name__) < 500 and "\n" not in type(error).__name__)
+        error = raised_error({**self.RIGHT, "message": "y" * 99_999, "builtin": "KeyError"}, {}, [], set())
+        self.assertEqual(len(str(error)), worker.TEXT_LIMIT)
+
+    def test_a_description_that_is_none_is_refused(self):
+        for field, value in (("class", 1), ("message", None), ("lab", "A"), ("lines", {}), ("builtin", []), ("same", True), ("same", 1), ("same", -1), ("same", "0")):
+            with self.subTest(field=field), self.assertRaises(Malformed):
+                raised_error({**self.RIGHT, field: value}, {}, [ValueError()], set())
+        for described in (None, [], "x", {}):
+            with self.assertRaises(Malformed):
+                raised_error(described, {}, [], set())
+
+    def test_only_lines_of_the_submissions_own_files_are_taken(self):
+        lines = [["a.py", 1], ["/etc/passwd", 1], ["", 1], ["a.py", "1"], ["a.py", True], [[], 1], "a.py", ["a.py", 2, 3], ["a.py", 9]]
+        error = raised_error({**self.RIGHT, "lines": lines}, {}, [], {"a.py"})
+        self.assertEqual(error.lines, [("a.py", 1), ("a.py", 9)])
+
+
+class Place(unittest.TestCase):
+    """A folder for a test, and sessions in it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def session(self, text, **limits):
+        path = self.folder / "ticket_triage.py"
+        path.write_text(text, encoding="utf-8")
+        session = Session(path, Limits(**limits))
+        session.__enter__()
+        self.addCleanup(session.__exit__)
+        return session, StandIn("ticket_triage", session)
+
+
+FAKE = r"""
+import json, re, sys
+source = sys.stdin.buffer.read(int(re.search(r"read\((\d+)\)", sys.argv[-1])[1]))
+for part in json.load(open(sys.argv[1])):
+    if part is None:
+        sys.stdin.buffer.readline()
+    else:
+        sys.stdout.buffer.write(part.encode("latin-1"))
+        sys.stdout.buffer.flush()
+"""
+READY, LOADED = (line(kind=kind, functions=["f"], values=["v"], errors={"TriageError": ["TriageError"]}).decode() + "\n" for kind in ("ready", "loaded"))
+
+
+class Sessions(Place):
+    def fake(self, *parts, seconds=1.0):
+        """Return the lab of a worker that writes these parts; where one is None it reads a line first."""
+        (self.folder / "fake.py").write_text(FAKE, encoding="utf-8")
+        (self.folder / "parts.json").write_text(json.dumps(parts), encoding="utf-8")
+        words = [sys.executable, "-I", "-S", str(self.folder / "fake.py"), str(self.folder / "parts.json")]
+        return self.session("", seconds=seconds, prefix=" ".join(map(submission.shlex.quote, words)))
+
+    def test_a_fake_worker_that_keeps_to_the_protocol_is_believed(self):
+        returned = line(kind="returned", value={"tuple": [1]}).decode() + "\n"
+        ask = line(kind="ask", number=0, args=[5], kwargs={"dict": []}).decode() + "\n"
+        session, lab = self.fake(READY, None, LOADED, None, ask, None, returned)
+        seen = []
+        self.assertEqual(lab.f(seen.append), (1,))
+        self.assertEqual(seen, [5])
+
+    def test_a_line_that_is_wrong_loses_the_test(self):
+        ask = {"kind": "ask", "number": 0, "args": [], "kwargs": {"dict": []}}
+        raised = {"kind": "raised", "error": Errors.RIGHT}
+        rows = [
+            ("not JSON", ["hello\n"], "hello"),
+            ("another kind", [line(kind="loaded").decode() + "\n"], "another kind"),
+            ("no value", [line(kind="returned", value={"x": 1}).decode() + "\n"], "neither a text nor a list"),
+            ("too long", ["x" * (MESSAGE_LIMIT + 70_000)], "a line of more than"),
+            ("half a line", ['{"kind": "returned"'], "ended by itself (exit code 0)"),
+            ("nothing", [], "ended by itself (exit code 0)"),
+            ("a function that was not given", [line(**{**ask, "number": 7}).decode() + "\n"], "not given"),
+            ("a number that is true", [line(**{**ask, "number": True}).decode() + "\n"], "not given"),
+            ("an iterator that is none", [line(**{**ask, "kind": "next"}).decode() + "\n"], "for an iterator"),
+            ("arguments that are none", [line(**{**ask, "args": 5}).decode() + "\n"], "arguments that are none"),
+            ("names that are none", [line(**{**ask, "kwargs": {"dict": [[1, 2]]}}).decode() + "\n"], "arguments that are none"),
+            ("an answer after a question", [line(**ask).decode() + "\n" + line(kind="returned", value=1).decode() + "\n"], "before it was asked"),
+            ("an exception of nobody", [line(**{**raised, "error": {**Errors.RIGHT, "same": 0}}).decode() + "\n"], "never raised here"),
+            ("an exception that is none", [line(kind="raised", error=None).decode() + "\n"], "not described"),
+        ]
+        for name, parts, expected in rows:
+            with self.subTest(name):
+                session, lab = self.fake(READY, None, LOADED, None, *parts)
+                with self.assertRaisesRegex(Lost, expected.replace("(", r"\(").replace(")", r"\)")):
+                    lab.f(lambda *_, **__: 1)
+                started = time.monotonic()
+                with self.assertRaises(Lost):  # the next row of the same test: the same reason, at once
+                    lab.f()
+                self.assertLess(time.monotonic() - started, 0.1)
+                session.end()
+
+    def test_a_worker_that_does_not_load_is_lost_once(self):
+        wrong_names = line(kind="loaded", functions=[1], values=[], errors={}).decode() + "\n"
+        for parts, expected in (([], "ended by itself"), ([READY, None, wrong_names], "module's names"), (["Welcome!\n"], "Welcome")):
+            with self.subTest(expected):
+                session, lab = self.fake(*parts)
+                for _ in range(2):
+                    session.begin()
+                    with self.assertRaisesRegex(Lost, expected):
+                        lab.f()
+                self.assertIsNone(session.process)
+                session.end()
+
+    def test_a_worker_that_never_reads_costs_the_limit_once(self):
+        session, lab = self.session("import time\ndef f(x): time.sleep(99)\n", seconds=0.5)
+        lab.f  # it is loaded
+        started = time.monotonic()
+        for _ in range(3):
+            with self.assertRaisesRegex(Lost, "ran longer than 0.5 s"):
+                lab.f("x" * 3_000_000)
+        self.assertLess(time.monotonic() - started, 1.5)
+
+    def test_a_command_that_is_none_is_said(self):
+        session, lab = self.session("", prefix="no-such-command-here --flag")
+        with self.assertRaisesRegex(Lost, "the worker did not start: no-such-command-here: "):
+            lab.f()
+
+
+ECHO = """
+def echo(*args, **kwargs): return args[0] if args else kwargs
+def shown(value): return ascii(value)
+def apply(function, *args, **kwargs): return function(*args, **kwargs)
+def total(items): return sum(items)
+def keep(function, kept=[]): kept.append(function); return kept[0]()
+def chain(make): return make()()
+class TriageError(Exception): pass
+class ToolCallError(TriageError, LookupError): pass
+def fail(name, *args): raise (globals().get(name) or getattr(__import__("builtins"), name))(*args)
+def swallow(function):
+    try: function()
+    except ConnectionError as error: return [type(error).__name__, ascii(error.args)]
+LIMIT = 120
+NAMES = ("a", "b")
+"""
+
+
+class Submissions(Place):
+    def setUp(self):
+        super().setUp()
+        self.session_, self.lab = self.session(ECHO)
+
+    def test_values_come_back_from_the_other_end(self):
+        for value in VALUES:
+            with self.subTest(ascii(value)[:60]):
+                self.assertEqual(typed(self.lab.echo(value)), typed(value))
+                self.assertEqual(typed(self.lab.echo(value=value)), typed({"value": value}))
+                self.assertEqual(typed(self.lab.apply(lambda got, value=value: value, value)), typed(value))
+                if not isinstance(value, (set, frozenset)):
+                    self.assertEqual(self.lab.shown(value), ascii(value))
+        self.assertEqual((self.lab.LIMIT, self.lab.NAMES), (120, ("a", "b")))
+        with self.assertRaisesRegex(Lost, "has no nothing"):
+            self.lab.nothing
+
+    def test_callables_and_iterators_stay_here(self):
+        self.assertEqual(self.lab.total(iter([1, 2, 3])), 6)
+        self.assertEqual(self.lab.total(number * 2 for number in range(1000)), 999_000)
+        self.assertEqual(self.lab.apply(lambda first, *, last: [first, last], 1, last=(2,)), [1, (2,)])
+        self.assertEqual(self.lab.chain(lambda: lambda: "inner"), "inner")
+        self.assertEqual(self.lab.keep(lambda: 1), 1)
+        with self.assertRaisesRegex(RuntimeError, "an earlier call"):
+            self.lab.keep(lambda: 2)
+
+    def test_exceptions_of_callables_come_back_as_the_same_object(self):
+        for error in (ConnectionError("no route"), KeyError("x"), OSError(2, "gone"), StopIteration(3), AssertionError(), MemoryError(),
+                      UnicodeDecodeError("utf-8", b"\xff", 0, 1, "odd"), type("Own", (ValueError,), {})("mine")):
+            def broken(*_, error=error):
+                raise error
+
+            with self.subTest(repr(error)):
+                with self.assertRaises(type(error)) as caught:
+                    self.lab.apply(broken)
+                self.assertIs(caught.exception, error)
+                if not isinstance(error, StopIteration):
+                    with self.assertRaises(type(error)) as caught:
+                        self.lab.total(map(broken, [1]))
+                    self.assertIs(caught.exception, error)
+        self.assertEqual(self.lab.swallow(lambda: (_ for _ in ()).throw(ConnectionRefusedError(111, "no"))), ["ConnectionRefusedError", "(111, 'no')"])
+
+    def test_exceptions_of_the_submission(self):
+        for name, kind in (("TriageError", self.lab.TriageError), ("ToolCallError", self.lab.TriageError), ("KeyError", KeyError), ("ValueError", ValueError)):
+            with self.subTest(name), self.assertRaises(kind) as caught:
+                self.lab.fail(name, "what")
+            self.assertEqual(caught.exception.lines, [("ticket_triage.py", 10)])
+        for name in ("KeyboardInterrupt", "SystemExit", "GeneratorExit", "MemoryError", "StopIteration", "BaseException"):
+            with self.subTest(name), self.assertRaises(submission.SubmissionError) as caught:
+                self.lab.fail(name)
+            self.assertEqual(type(caught.exception).__name__, name)
+
+    def test_a_callback_that_ends_everything_or_calls_the_lab_leaves_a_session_that_works(self):
+        def ends():
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            self.lab.apply(ends)
+        self.assertEqual(self.lab.echo(1), 1)
+        with self.assertRaisesRegex(RuntimeError, "inside a callback"):
+            self.lab.apply(lambda: self.lab.echo(2))
+        self.assertEqual(self.lab.echo(3), 3)
+
+    def test_a_worker_that_ends_is_replaced_for_the_next_test(self):
+        session, lab = self.session("import os\ndef f(x):\n    if x: os._exit(4)\n    return os.getpid()\n")
+        first = lab.f(0)
+        with self.assertRaisesRegex(Lost, r"exit code 4"):
+            lab.f(1)
+        with self.assertRaisesRegex(Lost, r"exit code 4"):
+            lab.f(0)
+        session.begin()
+        self.assertNotEqual(lab.f(0), first)
+
+    def test_main_runs_in_a_folder_with_files(self):
+        text = "import sys\ndef main(argv):\n    print(open(argv[0]).read())\n    print('e', file=sys.stderr)\n    {}\n"
+        for last, code in (("return 3", 3), ("return None", 0), ("sys.exit(2)", 2), ("sys.exit()", 0), ("sys.exit('why')", 1), ("return True", True)):
+            with self.subTest(last):
+                session, lab = self.session(text.format(last))
+                got = submission.command_line(lab, ["a/b.txt"], {"a/b.txt": "żółć"}, "utf-8")
+                self.assertEqual(got, (code, "żółć\n", "e\nwhy\n" if "why" in last else "e\n"))
+                session.end()
+
+    def test_output_is_kept_up_to_a_limit(self):
+        session, lab = self.session("def f(ask):\n    for _ in range(50):\n        print('x' * 50_000)\n        ask()\n")
+        lab.f(lambda: None)
+        kept, dropped = sum(len(text) for text, _ in session.printed), sum(count for _, count in session.printed)
+        self.assertEqual((kept, kept + dropped), (worker.OUTPUT_LIMIT, 50 * 50_001))
+
+    def test_only_the_standard_library_can_be_imported(self):
+        for name in ("numpy", "pytest", "pip"):
+            session, lab = self.session(f"import {name}\n")
+            with self.assertRaisesRegex(Lost, f"No module named '{name}': only the standard library"):
+                lab.f()
+            session.end()
+
+
+# ---- other places for a worker
+
+
+def other_places():
+    """Return {name: (prefix, interpreter)} of what may be on this machine."""
+    python = os.path.realpath(sys.executable)
+    places = {
+        "env -i": ("env -i", python),
+        "nice": ("nice -n 5", python),
+        "timeout": ("timeout 300", python),
+        "no network, own process numbers": ("unshare -r -n --pid --fork --kill-child", python),
+        "bubblewrap": (f"bwrap --ro-bind / / --tmpfs /tmp --tmpfs /root --proc /proc --dev /dev --unshare-all --die-with-parent --ro-bind {sys.prefix} {sys.prefix}", python),
+        "docker": ("docker run --rm -i --init --network none --memory 512m --pids-limit 64 python:3.13-slim timeout 300", "python3"),
+    }
+    for minor in range(9, 15):  # a version manager keeps them side by side; its own command may be none that runs
+        beside = sorted(Path(sys.base_prefix).parent.glob(f"3.{minor}.*/bin/python3.{minor}"))
+        places[f"Python 3.{minor}"] = ("", str(beside[-1]) if beside else shutil.which(f"python3.{minor}") or f"python3.{minor}")
+    return places
+
+
+class Elsewhere(Place):
+    def works(self, prefix, python):
+        """Return why the bare command does not work here, or None."""
+        words = [*submission.shlex.split(prefix), python, "--version"]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        return None if done.stdout.startswith("Python 3.") else (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
+
+    def test_the_verdict_is_the_same_wherever_the_worker_runs(self):
+        for name, (prefix, python) in other_places().items():
+            with self.subTest(name):
+                reason = self.works(prefix, python)
+                if reason:
+                    print(f"skipped: {name}: {reason}")
+                    continue
+                report = grade(SOLUTION, Limits(30.0, prefix=prefix, python=python))
+                self.assertEqual((report.passed, len(report.marks)), (15, 15), [mark.failures for mark in report.marks])
+                print(f"graded in: {name}")
+
+    def test_a_prefix_is_really_another_place(self):
+        if self.works("env -i", sys.executable) is None:
+            os.environ["KIT_MARKER"] = "seen"
+            self.addCleanup(os.environ.pop, "KIT_MARKER")
+            for prefix, expected in (("env -i", None), ("env", "seen"), ("", None)):
+                session, lab = self.session("import os\ndef f(): return os.environ.get('KIT_MARKER')\n", prefix=prefix, python=sys.executable)
+                self.assertEqual(lab.f(), expected)
+                session.end()
+        reason = self.works("unshare -r -n --pid --fork --kill-child", sys.executable)
+        if reason:
+            print(f"skipped: unshare: {reason}")
+            return
+        text = "import os, socket\ndef f():\n    try: socket.create_connection(('127.0.0.1', 9), 1)\n    except OSError as e: return [os.getpid(), e.errno]\n"
+        session, lab = self.session(text, prefix="unshare -r -n --pid --fork --kill-child", python=sys.executable)
+        number, error = lab.f()
+        self.assertEqual((number, error), (1, 101))  # the first process there; the network is unreachable
+
+    def test_a_place_that_starts_slowly_takes_none_of_the_submissions_time(self):
+        if not shutil.which("sh"):
+            print("skipped: a slow start: no sh here")
+            return
+        session, lab = self.session("def f(): return 1\n", seconds=1.0, prefix="""sh -c 'sleep 1.5; exec "$@"' sh""", python=sys.executable)
+        session.begin()
+        self.assertEqual(lab.f(), 1)
+
+    def test_a_shell_on_the_other_side_of_ssh_takes_the_words_as_they_are(self):
+        fake = self.folder / "ssh"
+        fake.write_text('#!/bin/sh\nshift\nexec env -i sh -c "$*"\n', encoding="utf-8")  # sshd gives the words to a shell as one text
+        fake.chmod(0o755)
+        reason = self.works(f"{fake} host", sys.executable)
+        if reason:
+            print(f"skipped: a shell in place of ssh: {reason}")
+            return
+        report = grade(SOLUTION, Limits(30.0, prefix=f"{fake} host", python=sys.executable))
+        self.assertEqual(report.passed, 15)
+
+    def test_what_is_given_to_ssh_is_quoted_once_more(self):
+        command = Limits(prefix="timeout 9 ssh -T host").command(7)
+        self.assertEqual(submission.shlex.split(" ".join(command[5:])), Limits(prefix="nice").command(7)[1:])
+        self.assertEqual(Limits(prefix="docker run 'a b'").command(7)[:3], ["docker", "run", "a b"])
+
+
+if __name__ == "__main__":
+    unittest.main()

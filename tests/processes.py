@@ -1,0 +1,212 @@
+"""Processes and pipes: all that differs between Linux, macOS and Windows stands here.
+
+On Linux nothing that a submission starts gets away. Elsewhere a process that leaves the worker's group (macOS) or
+outlives it (Windows) does; and Windows has no limit on memory. A sandbox given by --exec has none of these gaps.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from worker import MESSAGE_LIMIT, Malformed
+
+SLICE = 0.1  # seconds between two looks at whether the worker lives
+END_LIMIT = 2.0  # seconds to end what a worker left
+ANSWER_TIME = 0.05  # seconds for a worker that is late to tell where it is
+ANSWER_LIMIT = 4096  # bytes of what it tells
+
+
+def guard_this_process():
+    """Linux: processes whose parent ends become this one's children, so that none gets lost, and no process
+    of the same user can look into this one's memory. Else: nothing."""
+    if sys.platform == "linux":
+        import ctypes
+
+        prctl = ctypes.CDLL(None).prctl
+        prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+        prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+
+
+def children():
+    """Linux: return the numbers of this process's children. Else: none are known."""
+    found = set()
+    if sys.platform == "linux":
+        own = str(os.getpid()).encode()
+        for entry in os.listdir("/proc"):
+            if entry.isdigit():
+                try:
+                    with open(f"/proc/{entry}/stat", "rb", buffering=0) as file:
+                        status = file.read(512)
+                except OSError:  # it ended in the meantime
+                    continue
+                if status.rpartition(b")")[2].split()[1] == own:
+                    found.add(int(entry))
+    return found
+
+
+def end_process(process, before, gently):
+    """End the worker, its process group, and on Linux every process that it left behind.
+
+    gently: ask first. A client such as docker's passes that on; killed, it would leave its container behind.
+    """
+    if os.name == "nt":
+        if process.poll() is None:
+            subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
+    else:
+        if gently:
+            signal_group(process, signal.SIGTERM)
+            wait_for(process, END_LIMIT)
+        signal_group(process, signal.SIGKILL)
+    wait_for(process, END_LIMIT)
+    deadline = time.monotonic() + END_LIMIT
+    left = children() - before - {process.pid}
+    while left and time.monotonic() < deadline:
+        for number in left:
+            try:
+                os.kill(number, signal.SIGKILL)
+                os.waitpid(number, 0)
+            except (ProcessLookupError, ChildProcessError, PermissionError):  # it ended, or is another user's
+                pass
+        left = children() - before - {process.pid}
+
+
+def running_lines(process, said):
+    """Return [(file, line number)] of what a worker is doing, innermost first, as it tells in the file `said`.
+
+    POSIX: it has registered for the signal. Else, or when it does not answer at once: nothing.
+    """
+    if os.name == "nt" or process.poll() is not None:
+        return []
+    start = said.seek(0, os.SEEK_END)
+    os.kill(process.pid, signal.SIGUSR1)
+    time.sleep(ANSWER_TIME)
+    said.seek(start)
+    text = said.read(ANSWER_LIMIT).decode("utf-8", "replace")
+    return [(file, int(number)) for file, number in re.findall(r'File "([^"\n]+)", line (\d{1,6}) in ', text)]
+
+
+def signal_group(process, number):
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):  # all have ended; another user's (sudo), who ends when the line closes
+        pass
+
+
+def wait_for(process, seconds):
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def remove_folder(folder):
+    """Remove a folder, whatever a submission made of it.
+
+    Each folder inside is moved up before it is emptied: shutil.rmtree gives up on nesting a thousand deep.
+    """
+    waiting, number = [folder], 0
+    try:
+        while waiting:
+            place = waiting.pop()
+            with os.scandir(place) as entries:
+                entries = list(entries)
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    number += 1
+                    os.chmod(entry.path, 0o700)
+                    waiting.append(f"{folder}-{number}")
+                    os.rename(entry.path, waiting[-1])
+                else:
+                    os.unlink(entry.path)
+            os.rmdir(place)
+    except OSError:  # a file is held open (Windows), or made immutable: not ours to fight
+        pass
+
+
+class Line:
+    """The pipes to a worker. Reading and writing end at a deadline, whoever holds the other end."""
+
+    def __init__(self, process):
+        self.process, self.buffer = process, bytearray()
+        self.output, self.input = process.stdout.fileno(), process.stdin.fileno()
+        if os.name != "nt":
+            from select import POLLIN, POLLOUT, poll
+
+            os.set_blocking(self.input, False)
+            self.to_read, self.to_write = poll(), poll()
+            self.to_read.register(self.output, POLLIN)
+            self.to_write.register(self.input, POLLOUT)
+
+    def wait(self, pipe, deadline):
+        """Wait until a pipe can be used; TimeoutError past the deadline, EOFError when the worker is gone.
+
+        A forked child can hold the pipe open after the worker's end, so the pipe alone does not tell.
+        """
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            if pipe.poll(1000 * min(left, SLICE)):
+                return
+            if self.process.poll() is not None and not pipe.poll(0):
+                raise EOFError
+
+    def write(self, data, deadline):
+        if os.name == "nt":
+            with Watchdog(self.process, deadline):
+                self.process.stdin.write(data)
+                self.process.stdin.flush()
+            return
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self.input, view) :]
+            except BlockingIOError:
+                self.wait(self.to_write, deadline)
+
+    def read(self, deadline):
+        """Return the next line without its end; EOFError when the worker is gone, Malformed when it is too long."""
+        while True:
+            if time.monotonic() > deadline:  # also when lines are waiting, or one who talks on and on never ends
+                raise TimeoutError
+            end = self.buffer.find(b"\n")
+            if end >= 0:
+                line = bytes(self.buffer[:end])
+                del self.buffer[: end + 1]
+                return line
+            if len(self.buffer) > MESSAGE_LIMIT:
+                raise Malformed(f"a line of more than {MESSAGE_LIMIT:,} characters")
+            if os.name == "nt":
+                with Watchdog(self.process, deadline):
+                    part = os.read(self.output, 1 << 16)
+            else:
+                self.wait(self.to_read, deadline)
+                part = os.read(self.output, 1 << 16)
+            if not part:
+                raise EOFError
+            self.buffer += part
+
+
+class Watchdog:
+    """Windows: pipes cannot be waited for there, so the worker is ended at the deadline, which ends the wait."""
+
+    def __init__(self, process, deadline):
+        self.late = False
+        self.timer = threading.Timer(max(0.0, deadline - time.monotonic()), self.bark, [process])
+
+    def bark(self, process):
+        self.late = True
+        end_process(process, set(), False)
+
+    def __enter__(self):
+        self.timer.start()
+
+    def __exit__(self, kind, error, trace):
+        self.timer.cancel()
+        self.timer.join()
+        if self.late:
+            raise TimeoutError
