@@ -380,13 +380,15 @@ def evaluate(cases, client_for, *, categories, tools=None):
         total += 1
         result = triage(case["ticket"], client_for(case), categories=categories, tools=tools)
         fallbacks += result["fallback"]
-        reasons = ["it fell back to a human"] if result["fallback"] else [
+        differences = [
             f"{field}: expected {show(case['expected'][field])}, got {show(result[field])}"
             for field in ("category", "needs_human")
             if result[field] != case["expected"][field]
         ]
-        if reasons:
-            failures.append({"id": case["id"], "reason": "; ".join(reasons)})
+        if result["fallback"]:
+            failures.append({"id": case["id"], "reason": "it fell back to a human"})
+        elif differences:
+            failures.append({"id": case["id"], "reason": "; ".join(differences)})
     correct = total - len(failures)
     return {
         "total": total,
@@ -406,14 +408,6 @@ class CommandLine(argparse.ArgumentParser):
         raise ScenarioError(message)
 
 
-def rate(text):
-    """Return the number from 0 to 1 that an option gives."""
-    number = float(text)
-    if not A_RATE[1](number):
-        raise ValueError(text)
-    return number
-
-
 def printable(text):
     """Return text on one line, with every control, format and surrogate character escaped."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
@@ -423,10 +417,11 @@ def run(argv):
     """Evaluate the scenario that the command line names, print the result, and return the exit code."""
     parser = CommandLine(prog="ticket_triage.py", description="Triage the tickets of a scenario folder.", allow_abbrev=False)
     parser.add_argument("scenario", help="a folder with scenario.json and cases.json")
-    parser.add_argument("--min-accuracy", type=rate, metavar="X", help="the accuracy to reach, 0 to 1 (default: the scenario's)")
+    parser.add_argument("--min-accuracy", type=float, metavar="X", help="the accuracy to reach, 0 to 1 (default: the scenario's)")
     options = parser.parse_args(argv)
     scenario = load_scenario(options.scenario)
     threshold = scenario["min_accuracy"] if options.min_accuracy is None else options.min_accuracy
+    require("command line", {"--min-accuracy": threshold}, "--min-accuracy", A_RATE)
     client_for = lambda case: ReplayClient(case["replies"], f"case {show(case['id'])}")
     report = evaluate(scenario["cases"], client_for, categories=scenario["categories"], tools=scenario["tools"])
     counts = "correct={correct}/{total} fallbacks={fallbacks}".format(**report)

@@ -3,12 +3,13 @@
 Each test both accepts and refuses something. A row of a table is a trap; `because` says why it is one.
 """
 
+import functools
 import json
 import unittest
 
 import ticket_triage as lab
 from labtest import Client, Containing, LabTest, Mismatch
-from submission import command_line
+from submission import Lost, command_line
 
 CATEGORIES = ["billing", "delivery", "outage", "returns"]
 TICKET = "My parcel </ticket> has been at the depot since Monday."
@@ -27,17 +28,19 @@ def without(field):
     return json.dumps({name: value for name, value in ANSWER.items() if name != field})
 
 
-def nesting_limit():
-    """Return how many objects deep the decoder of this Python follows."""
+@functools.lru_cache(maxsize=None)
+def deep_values():
+    """Return JSON values nested about as deep as the decoder of this Python follows: some it reads, some it does not."""
     low, high = 1, 1 << 17
     while low < high:
         middle = (low + high + 1) // 2
         try:
-            json.loads('{"":' * middle + "1" + "}" * middle)
+            json.loads("[" * middle + "]" * middle)
             low = middle
         except RecursionError:
             high = middle - 1
-    return low
+    more = 32 if low < 1200 else 4  # before Python 3.12 the frames of functions count as well, and a worker has fewer
+    return ["[" * depth + "]" * depth for depth in range(low - 4, low + more)]
 
 
 class Tools:
@@ -66,7 +69,7 @@ class Tools:
         return None
 
 
-TRACK = {"tool": "track", "arguments": {"number": 1007, "carrier": "north"}}
+TRACK = {"tool": "track", "arguments": {"carrier": "north", "number": 1007}}  # not in the order of the parameters
 HOURS = {"tool": "hours", "arguments": {}}
 
 
@@ -85,7 +88,11 @@ def refused(function, *args):
 
 class ParseTriage(LabTest):
     def test_p1_takes_off_whitespace_and_one_closed_fence(self):
-        """P1 Surrounding whitespace goes, then one Markdown fence, ``` or ```json, that is closed."""
+        """P1 Surrounding whitespace goes, then one Markdown fence, ``` or ```json, that is closed.
+
+        Hint: A fence has two parts, a first line and an end. Which of the two does this reply have? And are
+        there backticks that are no fence?
+        """
         quoting = {**ANSWER, "summary": "Run ```npm ci``` or ``` again"}
         accepted = [
             (RAW, ANSWER, "there is nothing to take off"),
@@ -101,6 +108,7 @@ class ParseTriage(LabTest):
                 self.returns(expected, lab.parse_triage, raw, CATEGORIES)
         refused_replies = [
             (f"```json\n{RAW}", "a fence that is not closed is no fence: the reply may be cut short"),
+            (f"```json\n{RAW}\n``", "two backticks close no fence"),
             (f"{RAW}\n```", "a fence that is not opened is no fence"),
             (f"```\n```json\n{RAW}\n```\n```", "one fence is taken off, not two"),
             (f"```yaml\n{RAW}\n```", "only ``` and ```json open a fence"),
@@ -114,6 +122,9 @@ class ParseTriage(LabTest):
     def test_p2_refuses_all_but_one_json_object(self):
         """P2 What is left is one JSON object; all else is a TriageError, never repaired or searched.
         P8 No other exception leaves, whatever text comes in.
+
+        Hint: The decoder can fail in more than one way, and it accepts more than JSON. Which exceptions can it
+        raise here? What is parse_constant of json.loads for?
         """
         with self.subTest(clause="P2", because="blanks between the parts of an object are JSON too"):
             self.returns(ANSWER, lab.parse_triage, json.dumps(ANSWER, indent=3).replace("P", "\\u0050"), CATEGORIES)
@@ -125,6 +136,7 @@ class ParseTriage(LabTest):
             (f"{RAW} Is that right?", "prose after the object"),
             (f"{RAW}\n{RAW}", "two objects: which one counts?"),
             (RAW[:-9], "the reply was cut short"),
+            (RAW[:-1], "the last brace is missing: do not repair"),
             (f"[{RAW}]", "an array, although it holds a right object"),
             ("4", "a number is JSON, and no object"),
             (json.dumps(RAW), "a JSON string, although it holds a right object"),
@@ -142,12 +154,8 @@ class ParseTriage(LabTest):
         for raw in (None, 7, RAW.encode(), ANSWER, [RAW]):
             with self.subTest(clause="P2", because="a client can return something that is no text at all"):
                 self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
-        limit = nesting_limit()
-        opening, closing, depths = '{"":', "}", range(limit - 4, limit + 4)
-        if limit < 1200:  # before Python 3.12 the frames of functions count as well, and a worker has fewer
-            opening, closing, depths = "[", "]", range(limit - 8, limit + 32)
-        for depth in depths:
-            deep = RAW.replace("3", opening * depth + "1" + closing * depth)
+        for value in deep_values():
+            deep = RAW.replace("3", value)
             with self.subTest(clause="P8", because="showing a value nested this deep in a message can fail by itself"):
                 self.refuses(lab.TriageError, "", lab.parse_triage, deep, CATEGORIES)
 
@@ -155,15 +163,22 @@ class ParseTriage(LabTest):
         """P3 The object has exactly category, priority, summary and needs_human; the message names a wrong field.
         P2 A key given twice is refused, and the message names it.
         P9 Returned is a new dict of just the four fields.
+
+        Hint: An object can lack one field and have another one too many, so the number of its fields proves
+        nothing. What has become of a key that was given twice once you hold a dict? Look up object_pairs_hook.
         """
         with self.subTest(clause="P9", because="the order of the fields is free"):
             backwards = json.dumps(dict(reversed(ANSWER.items())))
             self.returns(ANSWER, lab.parse_triage, backwards, CATEGORIES)
+        messages = set()
         for field in ANSWER:
             with self.subTest(clause="P3", because=f"{field} is missing"):
-                self.refuses(lab.TriageError, field, lab.parse_triage, without(field), CATEGORIES)
-        with self.subTest(clause="P3", because="an object with no field at all"):
-            self.refuses(lab.TriageError, "", lab.parse_triage, "{}", CATEGORIES)
+                messages.add(self.refuses(lab.TriageError, field, lab.parse_triage, without(field), CATEGORIES))
+        with self.subTest(clause="P3", because="a message that is the same for every field names none"):
+            self.check("how many messages differ when another field is missing", len(messages), 4)
+        for raw, because in (("{}", "an object with no field at all"), (RAW.replace("category", "kind"), "four fields, and not the four")):
+            with self.subTest(clause="P3", because=because):
+                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
         for extra, value in (("confidence", 0.9), ("Category", "billing"), ("notes", None), ("", 1)):
             with self.subTest(clause="P3", because=f"{extra!r} is one field too many"):
                 self.refuses(lab.TriageError, extra, lab.parse_triage, reply(**{extra: value}), CATEGORIES)
@@ -179,6 +194,9 @@ class ParseTriage(LabTest):
     def test_p4_category_is_one_of_the_categories(self):
         """P4 category is a str out of the categories, which are a list, tuple, set or frozenset.
         P8 The message names the field.
+
+        Hint: What happens when you look up a list in a set? Which question comes first: of which type is the
+        value, or is it among the categories?
         """
         wrong = [
             ("refunds", "it is not among the categories"),
@@ -205,6 +223,9 @@ class ParseTriage(LabTest):
         """P5 priority is an int from 1 to 4, and nothing else passes for one.
         P7 needs_human is true or false, and nothing else passes for one.
         P8 The message names the field.
+
+        Hint: Try isinstance(True, int), True == 1 and 2.0 == 2 in the interpreter. Which check tells them
+        apart?
         """
         wrong_priorities = [
             ("true", "true is a bool, and bool is a kind of int"),
@@ -241,10 +262,16 @@ class ParseTriage(LabTest):
             with self.subTest(clause="P7", because=because):
                 raw = reply(needs_human=needs_human)
                 self.refuses(lab.TriageError, "needs_human", lab.parse_triage, raw, CATEGORIES)
+        with self.subTest(clause="P8", because="a message that is the same for every field names none"):
+            raws = (reply(priority=7), reply(needs_human=7))
+            messages = {self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES) for raw in raws}
+            self.check("how many messages differ when another field is wrong", len(messages), 2)
 
     def test_p6_summary_has_1_to_120_characters_after_stripping(self):
         """P6 summary is a str of 1 to 120 characters after stripping, and is never cut to fit.
         P9 It is returned stripped.
+
+        Hint: Which text do you measure, and which text do you return?
         """
         accepted = [
             ("Late", "Late", "P6", "a short summary"),
@@ -273,15 +300,18 @@ class ParseTriage(LabTest):
 
 class RunToolCall(LabTest):
     def refuses_call(self, named, call, tools=None):
-        """Fail unless the call is refused with a message that has `named`, and no tool was run (R4)."""
+        """Fail unless the call is refused with a message that has `named`, and no tool was run (R4). Return the message."""
         recorder = Tools()
         table = recorder.table() if tools is None else tools
-        self.refuses(lab.ToolCallError, named, lab.run_tool_call, call, table)
+        message = self.refuses(lab.ToolCallError, named, lab.run_tool_call, call, table)
         self.check("the tools that a refused call ran", recorder.calls, [])
+        return message
 
     def test_r1_r5_takes_a_tool_and_its_arguments_and_runs_it_once(self):
         """R1 A call is a dict with exactly the keys tool and arguments, else a ToolCallError naming the key.
         R5 Returned is (name, what the function returned); it is called once, and what it raises passes through.
+
+        Hint: Who promises that call is a dict? And when the tool itself fails: is the call to blame?
         """
         recorder = Tools()
         results = [
@@ -316,6 +346,9 @@ class RunToolCall(LabTest):
     def test_r2_runs_only_tools_of_the_whitelist(self):
         """R2 A name that is not in tools is a ToolCallError naming the tool; a name that is no str is refused too.
         R4 A refused call never calls the function.
+
+        Hint: The name comes out of a reply, so it can be of any type. Can a value of every type be looked up in
+        a dict?
         """
         with self.subTest(clause="R2", because="the tool is on the list"):
             self.returns(("hours", None), lab.run_tool_call, HOURS, Tools().table())
@@ -331,6 +364,9 @@ class RunToolCall(LabTest):
     def test_r3_r4_wants_exactly_the_declared_arguments(self):
         """R3 The arguments are exactly the declared names, each an instance of its type; the message names the parameter.
         R4 A refused call never calls the function.
+
+        Hint: Which of your checks come after the tool was called? And what does isinstance say about True and
+        int?
         """
         recorder = Tools()
         for amount, express in ((12.5, True), (0.0, False)):
@@ -360,9 +396,12 @@ class RunToolCall(LabTest):
             ("arguments", "hours", None, "null is no dict"),
             ("arguments", "hours", "{}", "JSON inside a text is not decoded"),
         ]
+        messages = []
         for named, tool, arguments, because in wrong:
             with self.subTest(clause="R3", because=because):
-                self.refuses_call(named, {"tool": tool, "arguments": arguments})
+                messages.append(self.refuses_call(named, {"tool": tool, "arguments": arguments}))
+        with self.subTest(clause="R3", because="a message that is the same for every parameter names none"):
+            self.check("how many messages differ when carrier or number is missing", len(set(messages[:2])), 2)
 
 
 class Triage(LabTest):
@@ -384,21 +423,39 @@ class Triage(LabTest):
         """T1 It starts from build_messages(...), and every reply is appended as it came.
         T5 A valid answer returns the four fields, attempts (refused replies + 1), tool_calls and fallback False.
         T8 The client gets the whole conversation each time, and what it raises passes through.
+        T4 After a refused reply it is told the TriageError's message.
+
+        Hint: Go to the place that `got` names. Do you append the reply as it came, or what you made of it?
+        Which of your lines can raise inside the try?
         """
         tools = Tools().table()
         start = lab.build_messages(TICKET, CATEGORIES, tools)
         with self.subTest(clause="T1", because="the ticket stands in the block that build_messages makes"):
             quoted = json.dumps(TICKET).replace("<", "\\u003c").replace(">", "\\u003e")
             self.check("build_messages(...)[-1]", start[-1], {"role": "user", "content": Containing(quoted)})
+        client = Client(RAW)
         with self.subTest(clause="T5", because="the first reply is right"):
-            seen = self.triage(self.answer(1, 0), Client(RAW), tools=tools)
-            self.check("what the client was asked", seen, [start])
+            self.triage(self.answer(1, 0), client, tools=tools)
+        with self.subTest(clause="T1", because="the client is first asked what build_messages makes"):
+            self.check("what the client was asked", client.seen, [start])
+        with self.subTest(clause="T5", because="a tool call that ran is no attempt"):
+            self.triage(self.answer(1, 1), Client(json.dumps(HOURS), RAW), tools=tools)
         odd = f" ```json\n{BAD}\n``` \n"
-        with self.subTest(clause="T8", because="the second question holds all that was said before, as it was said"):
-            seen = self.triage(self.answer(2, 0), Client(odd, RAW), tools=tools)
-            again = start + [assistant(odd), refused(lab.parse_triage, BAD, CATEGORIES)]
-            self.check("what the client was asked", seen, [start, again])
-        for outage in (ConnectionError("no route"), ValueError("bad gateway"), KeyError("choices"), TimeoutError()):
+        client = Client(odd, WORSE, RAW)
+        with self.subTest(clause="T5", because="the third reply is right"):
+            self.triage(self.answer(3, 0), client, tools=tools, max_attempts=3)
+        with self.subTest(clause="T1", because="a reply is appended as it came, whatever is wrong with it"):
+            after_start = [asked[2:3] for asked in client.seen[1:]]
+            self.check("what follows the start when the client is asked again", after_start, [[assistant(odd)]] * 2)
+        with self.subTest(clause="T4", because="the client is told what is wrong with this reply, not with another"):
+            told = [refused(lab.parse_triage, raw, CATEGORIES) for raw in (odd, WORSE)]
+            self.check("the last message when the client is asked again", [asked[-1] for asked in client.seen[1:]], told)
+        with self.subTest(clause="T8", because="each question holds all that was said before, as it was said"):
+            again = start + [assistant(odd), refused(lab.parse_triage, odd, CATEGORIES)]
+            third = again + [assistant(WORSE), refused(lab.parse_triage, WORSE, CATEGORIES)]
+            self.check("what the client was asked", client.seen, [start, again, third])
+        outages = (ConnectionError("no route"), ValueError("bad gateway"), KeyError("choices"), TimeoutError(), lab.TriageError("quota"))
+        for outage in outages:
             with self.subTest(clause="T8", because="an outage is no bad reply: it costs no attempt and passes through"):
                 client = Client(BAD, outage, RAW)
                 self.passes_on(outage, lab.triage, TICKET, client, categories=CATEGORIES)
@@ -407,6 +464,10 @@ class Triage(LabTest):
     def test_t2_t3_runs_tool_calls_up_to_the_limit(self):
         """T2 A reply with the key tool is a tool call; its result is appended as JSON, and it costs no attempt.
         T3 A call beyond max_tool_calls does not run: straight to the fallback, at no attempt.
+        R5 What a tool raises passes through here as well.
+
+        Hint: Count on paper: how many calls have run when this reply comes? Do you look at the limit before you
+        run the call, or after?
         """
         recorder = Tools()
         tools = recorder.table()
@@ -430,17 +491,30 @@ class Triage(LabTest):
                 self.triage(expected, client, tools=recorder.table(), **options)
                 self.check("the tools that ran", recorder.calls, [("hours",)] * ran)
                 self.check("how often the client was asked", len(client.seen), ran + 1)
+        failure = RuntimeError("the depot does not answer")
+
+        def broken():
+            raise failure
+
+        with self.subTest(clause="R5", because="a tool that fails is no refused reply: its exception passes through"):
+            tools = {"hours": {"function": broken, "parameters": {}}}
+            self.passes_on(failure, lab.triage, TICKET, Client(json.dumps(HOURS), RAW), categories=CATEGORIES, tools=tools)
 
     def test_t4_t6_t7_every_refused_reply_costs_an_attempt(self):
         """T4 Every refused reply costs an attempt, and the client is told the TriageError's message.
         T6 After max_attempts refused replies comes the fallback; the client is not asked once more, nothing is guessed.
         T7 The counters never start anew inside one ticket.
+        T2 An object with the key tool is a tool call, whatever else it has; tool_calls counts the calls that ran.
+        P2 A key given twice and NaN are refused in a tool call as well.
+
+        Hint: Which line counts a refused reply, and does any line set that count back? Does your loop look at
+        the limit before it asks the client again?
         """
         unknown = {"tool": "delete_customer", "arguments": {}}
         hours, bad_call, half = json.dumps(HOURS), json.dumps(unknown), json.dumps({"tool": "hours"})
         not_a_number = '{"tool": "refund", "arguments": {"amount": NaN, "express": true}}'
-        twice = '{"tool": "hours", "arguments": {}, "arguments": {"when": 1}}'
-        deep = json.dumps(TRACK).replace("1007", "[" * 800 + "]" * 800)
+        twice = '{"tool": "hours", "arguments": {"when": 1}, "arguments": {}}'
+        inside = json.dumps(TRACK).replace('"number"', '"number": 1, "number"')
         rows = [
             ("T6", {}, [BAD, WORSE], self.fallback(2, 0), "two refused replies are the limit when nothing else is said"),
             ("T6", {"max_attempts": 1}, [BAD], self.fallback(1, 0), "the limit is one"),
@@ -448,11 +522,11 @@ class Triage(LabTest):
             ("T5", {"max_attempts": 3}, [BAD, "?", RAW], self.answer(3, 0), "two refused replies, and then a right one"),
             ("T4", {}, [bad_call, RAW], self.answer(2, 0), "a refused tool call costs an attempt as well"),
             ("T4", {}, [bad_call, BAD], self.fallback(2, 0), "bad calls and bad answers are counted together"),
-            ("T4", {}, [half, bad_call], self.fallback(2, 0), "a tool call that did not run is not counted as one"),
+            ("T2", {}, [half, bad_call], self.fallback(2, 0), "a tool call that did not run is not counted as one"),
             ("T2", {}, [reply(tool="hours"), RAW], self.answer(2, 0), "an answer with the key tool is a tool call"),
             ("P2", {}, [not_a_number, RAW], self.answer(2, 0), "NaN in a tool call is no JSON either"),
             ("P2", {}, [twice, RAW], self.answer(2, 0), "a key given twice in a tool call"),
-            ("T4", {}, [deep, RAW], self.answer(2, 0), "a call nested deep is refused, and nothing crashes"),
+            ("P2", {}, [inside, RAW], self.answer(2, 0), "an argument given twice in a tool call"),
             ("T7", {}, [BAD, hours, WORSE], self.fallback(2, 1), "a good tool call gives no attempt back"),
             ("T7", {}, [hours, BAD, hours, hours, hours], self.fallback(1, 3), "a bad reply gives no tool call back"),
         ]
@@ -461,10 +535,22 @@ class Triage(LabTest):
                 client = Client(*replies, RAW)
                 self.triage(expected, client, tools=Tools().table(), **options)
                 self.check("how often the client was asked", len(client.seen), len(replies))
-        with self.subTest(clause="T4", because="tools=None: every tool call is refused, and the client is told why"):
-            seen = self.triage(self.answer(2, 0), Client(hours, RAW))
-            start = lab.build_messages(TICKET, CATEGORIES, None)
-            self.check("what the client was asked", seen, [start, start + [assistant(hours), refused(lab.run_tool_call, HOURS, {})]])
+        table = Tools().table()
+        told = [
+            ("T4", table, bad_call, lambda: refused(lab.run_tool_call, unknown, table), "the client is told why its tool call is refused"),
+            ("T2", table, half, lambda: refused(lab.run_tool_call, json.loads(half), table), "half a call is no answer"),
+            ("P2", table, inside, lambda: {"role": "user", "content": Containing("number")}, "the client is told what it gave twice"),
+            ("T4", None, hours, lambda: {"role": "user", "content": Containing("")}, "tools=None: every tool call is refused"),
+        ]
+        for clause, tools, raw, message, because in told:
+            start = lab.build_messages(TICKET, CATEGORIES, tools)
+            with self.subTest(clause=clause, because=because):
+                seen = self.triage(self.answer(2, 0), Client(raw, RAW), tools=tools)
+                self.check("what the client was asked", seen, [start, start + [assistant(raw), message()]])
+        for value in deep_values()[:8]:
+            deep = json.dumps(TRACK).replace("1007", value)
+            with self.subTest(clause="T4", because="a call nested deep is refused, and showing it in a message does not fail"):
+                self.triage(self.fallback(1, 0), Client(deep), tools=table, max_attempts=1)
         summaries = [
             (" \n" + "q" * 130 + "\n", "q" * 120, "blanks go first, then 120 characters stay"),
             ("r" * 119 + "  end", "r" * 119 + " ", "the cut is made once, at 120 characters"),
@@ -501,25 +587,30 @@ class Evaluate(LabTest):
     NUMBERS = ("total", "correct", "fallbacks", "schema_valid", "accuracy")
 
     def evaluate(self, expected, cases, **options):
-        """Run evaluate, check its numbers, and return the failures."""
-        call = f"evaluate(<{len(expected)} numbers of the report>)"
+        """Run evaluate, check the first of its numbers, and return the failures."""
         report = self.attempt(str(expected), lab.evaluate, (cases, client_for), {"categories": CATEGORIES, **options})[1]
-        got = {name: report[name] for name in self.NUMBERS if name in report} if isinstance(report, dict) else report
-        self.check("evaluate(cases, client_for, ...)", got, dict(zip(self.NUMBERS, expected)))
+        expected = dict(zip(self.NUMBERS, expected))
+        got = {name: report[name] for name in expected if name in report} if isinstance(report, dict) else report
+        self.check("evaluate(cases, client_for, ...)", got, expected)
         return report.get("failures")
 
     def test_e1_e3_counts_every_case(self):
         """E1 A case is correct when category and needs_human both equal what is expected.
         E3 No case is skipped: the denominator is every case given, and cases may be any iterable.
+
+        Hint: Does every case reach the line that counts it, also the one that falls back? Which arguments does
+        triage need from evaluate?
         """
-        tools = Tools().table()
+        recorder = Tools()
         with self.subTest(clause="E1", because="a wrong flag or a fallback is not correct; priority and summary are not compared"):
-            self.evaluate((7, 4, 1, 6, 0.571), SEVEN_CASES, tools=tools)
+            self.evaluate((7, 4, 1), SEVEN_CASES, tools=recorder.table())
+        with self.subTest(clause="E1", because="the tools are there for triage"):
+            self.check("the tools that ran", recorder.calls, [("hours",)])
         with self.subTest(clause="E3", because="a generator has no length and is read once"):
-            self.evaluate((7, 4, 1, 6, 0.571), (record for record in SEVEN_CASES), tools=tools)
+            self.evaluate((7, 4, 1), (record for record in SEVEN_CASES), tools=recorder.table())
         with self.subTest(clause="E1", because="without tools a tool call is refused"):
-            self.evaluate((3, 2, 0, 3, 0.667), SEVEN_CASES[:3], tools=None)
-        with self.subTest(clause="E1", because="an outage is no wrong answer: it passes through, and no case is skipped"):
+            self.evaluate((3, 2, 0), SEVEN_CASES[:3], tools=None)
+        with self.subTest(clause="E3", because="an outage is no wrong answer: it passes through, and no case is skipped"):
             outage = ConnectionError("no route")
             cases = [SEVEN_CASES[0], case("outage", [outage]), SEVEN_CASES[1]]
             clients = {record["id"]: Client(*record["replies"]) for record in cases}
@@ -528,11 +619,14 @@ class Evaluate(LabTest):
     def test_e2_reports_numbers_and_reasons(self):
         """E2 Returned are total, correct, fallbacks, schema_valid, accuracy and failures: {"id", "reason"} in case order.
         The reason names each field that differs, what was expected and what came, or says that it fell back.
+
+        Hint: For which cases is there a failure, and which two keys has it? What do you divide by when there
+        are no cases?
         """
         with self.subTest(clause="E2", because="no cases give 0.0, not a division by zero"):
             self.check("failures", self.evaluate((0, 0, 0, 0, 0.0), []), [])
         with self.subTest(clause="E2", because="three places, and a fallback counts in the denominator"):
-            self.evaluate((3, 1, 1, 2, 0.333), [SEVEN_CASES[1], SEVEN_CASES[3], SEVEN_CASES[0]])
+            self.evaluate((3, 2, 1, 2, 0.667), [SEVEN_CASES[4], SEVEN_CASES[3], SEVEN_CASES[0]])
         with self.subTest(clause="E2", because="one failure for each wrong or fallback case, in case order"):
             failures = self.evaluate((4, 1, 1, 3, 0.25), [
                 case("both-wrong", [reply(category="returns", needs_human=True)]), *SEVEN_CASES[3:5], SEVEN_CASES[5],
@@ -557,7 +651,12 @@ class CommandLine(LabTest):
         """Run main on a folder `tickets` with these two files; return (exit code, lines of stdout, lines of stderr)."""
         text = lambda value: value if isinstance(value, str) else json.dumps(value)
         files = {"tickets/scenario.json": text(scenario), "tickets/cases.json": text(cases)}
-        code, out, err = command_line(lab, arguments, files, encoding)
+        try:
+            code, out, err = command_line(lab, arguments, files, encoding)
+        except Lost:
+            raise
+        except Exception as error:
+            raise Mismatch(f"main({arguments!r})", "an exit code", f"{type(error).__name__}: {error}", error) from error
         return code, out.splitlines(), err.splitlines()
 
     def test_c1_c4_command_line_prints_a_line_and_the_failures(self):
@@ -565,21 +664,26 @@ class CommandLine(LabTest):
         C2 It exits 0 when the accuracy reaches the threshold, else 1.
         C3 It exits 2 with one line on stderr for a wrong scenario or command line.
         C4 What comes out of a reply or a ticket is escaped before it is printed.
+
+        Hint: This test runs main over your functions. Run python starter/ticket_triage.py
+        scenario/ticket_triage yourself: is the line as TASK.md C1 says, and does every failure get one line?
         """
         rows = [
             ([], 0, "0.6", "utf-8", "0.667 reaches the scenario's 0.6"),
             (["--min-accuracy", "0.667"], 0, "0.667", "ascii", "the option counts, and equal is enough"),
             (["--min-accuracy", "0.9"], 1, "0.9", "cp1252", "0.667 is below 0.9"),
+            (["--min-accuracy", "0"], 0, "0.0", "utf-8", "0 is a threshold, not a missing one"),
         ]
         for options, expected, threshold, encoding, because in rows:
-            code, out, err = self.run_main(["tickets", *options], encoding=encoding)
-            with self.subTest(clause="C2", because=because):
-                self.check("the exit code and the lines on stderr", (code, err), (expected, []))
-            with self.subTest(clause="C1", because="the first line tells the result, and one line each failure"):
-                words = f"accuracy=0.667 correct=2/3 fallbacks=0 min_accuracy={threshold}"
-                self.check("the printed lines", out, [words, Containing("category", "outage")])
-            with self.subTest(clause="C4", because="ESC colours a terminal, U+2028 and a newline break a line"):
-                self.check("the line of the failure", out[1], Containing("\\x1b[31m\\n\\u2028\\ud800: "))
+            with self.subTest(clause="C4", because=f"no terminal makes the program fail, and this one shows {encoding}"):
+                code, out, _ = self.run_main(["tickets", *options], encoding=encoding)
+                with self.subTest(clause="C2", because=because):
+                    self.check("the exit code", code, expected)
+                with self.subTest(clause="C1", because="the first line tells the result, and one line each failure"):
+                    words = f"accuracy=0.667 correct=2/3 fallbacks=0 min_accuracy={threshold}"
+                    self.check("the printed lines", out[-2:], [words, Containing("category", "outage")])
+                with self.subTest(clause="C4", because="ESC colours a terminal, U+2028 and a newline break a line"):
+                    self.check("the line of the failure", out[-1], Containing("\\x1b[31m\\n\\u2028\\ud800: "))
         broken = [
             ([], {}, "scenario", "no folder is named"),
             (["nowhere"], {}, "nowhere", "there is no such folder"),
@@ -589,14 +693,14 @@ class CommandLine(LabTest):
             (["tickets"], {"cases": [self.CASES[0], self.CASES[0]]}, "'right'", "an id is used twice"),
             (["tickets"], {"cases": [case("lost", [RAW], "paint")]}, "'lost': expected: category", "no such category"),
             (["tickets"], {"cases": [{"id": "bare"}]}, "'bare': ticket", "a case lacks a field"),
-            (["tickets"], {"cases": [case("short", [BAD])]}, "'short'", "the recorded replies run out"),
+            (["tickets"], {"cases": [case("short", ["?"])]}, "'short'", "the recorded replies run out"),
             (["tickets"], {"scenario": {**self.SCENARIO, "min_accuracy": True}}, "min_accuracy", "true is no number"),
         ]
         for arguments, files, named, because in broken:
             with self.subTest(clause="C3", because=because):
-                code, out, err = self.run_main(arguments, **files)
+                code, _, err = self.run_main(arguments, **files)
                 self.check("the exit code", code, 2)
-                self.check("what stands on stderr", err, [Containing(named)])
+                self.check("what stands on stderr", err[-1:] if named == "'short'" else err, [Containing(named)])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,5 @@
+"""C3: argparse prints its usage, two lines, and leaves."""
+
+
+class CommandLine(argparse.ArgumentParser):
+    pass

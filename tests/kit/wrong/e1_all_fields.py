@@ -1,0 +1,30 @@
+"""E1: priority is compared too, where the case says nothing of it."""
+
+
+def evaluate(cases, client_for, *, categories, tools=None):
+    total = fallbacks = 0
+    failures = []
+    for case in cases:
+        total += 1
+        result = triage(case["ticket"], client_for(case), categories=categories, tools=tools)
+        fallbacks += result["fallback"]
+        differences = [
+            f"{field}: expected {show(case['expected'][field])}, got {show(result[field])}"
+            for field in ("category", "needs_human")
+            if result[field] != case["expected"][field]
+        ]
+        if not differences and result["priority"] != case["expected"].get("priority", 3):
+            differences = ["priority: another one"]
+        if result["fallback"]:
+            failures.append({"id": case["id"], "reason": "it fell back to a human"})
+        elif differences:
+            failures.append({"id": case["id"], "reason": "; ".join(differences)})
+    correct = total - len(failures)
+    return {
+        "total": total,
+        "correct": correct,
+        "fallbacks": fallbacks,
+        "schema_valid": total - fallbacks,
+        "accuracy": round(correct / total, 3) if total else 0.0,
+        "failures": failures,
+    }

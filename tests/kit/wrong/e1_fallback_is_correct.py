@@ -1,0 +1,29 @@
+"""E1: a fallback counts as correct, and is only listed."""
+
+
+def evaluate(cases, client_for, *, categories, tools=None):
+    total = fallbacks = correct = 0
+    failures = []
+    for case in cases:
+        total += 1
+        result = triage(case["ticket"], client_for(case), categories=categories, tools=tools)
+        fallbacks += result["fallback"]
+        differences = [
+            f"{field}: expected {show(case['expected'][field])}, got {show(result[field])}"
+            for field in ("category", "needs_human")
+            if result[field] != case["expected"][field]
+        ]
+        if result["fallback"]:
+            failures.append({"id": case["id"], "reason": "it fell back to a human"})
+        if not differences or result["fallback"]:
+            correct += 1
+        elif not result["fallback"]:
+            failures.append({"id": case["id"], "reason": "; ".join(differences)})
+    return {
+        "total": total,
+        "correct": correct,
+        "fallbacks": fallbacks,
+        "schema_valid": total - fallbacks,
+        "accuracy": round(correct / total, 3) if total else 0.0,
+        "failures": failures,
+    }

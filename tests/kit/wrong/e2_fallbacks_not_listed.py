@@ -1,0 +1,28 @@
+"""E2: a fallback is not listed among the failures."""
+
+
+def evaluate(cases, client_for, *, categories, tools=None):
+    total = fallbacks = 0
+    failures = []
+    for case in cases:
+        total += 1
+        result = triage(case["ticket"], client_for(case), categories=categories, tools=tools)
+        fallbacks += result["fallback"]
+        differences = [
+            f"{field}: expected {show(case['expected'][field])}, got {show(result[field])}"
+            for field in ("category", "needs_human")
+            if result[field] != case["expected"][field]
+        ]
+        if result["fallback"]:
+            pass
+        elif differences:
+            failures.append({"id": case["id"], "reason": "; ".join(differences)})
+    correct = total - len(failures) - fallbacks
+    return {
+        "total": total,
+        "correct": correct,
+        "fallbacks": fallbacks,
+        "schema_valid": total - fallbacks,
+        "accuracy": round(correct / total, 3) if total else 0.0,
+        "failures": failures,
+    }

@@ -1,0 +1,27 @@
+"""P2: a key given twice is searched for in the text, where needs_hum\\u0061n looks like another key."""
+
+
+def _decode(raw):
+    """Return the JSON object that a reply consists of (P1, P2)."""
+    if not isinstance(raw, str):
+        raise TriageError(f"reply: expected text, got {show(raw)}")
+    text = raw.strip()
+    if text.startswith("```"):
+        opening, _, inside = text.partition("\n")
+        if opening.rstrip().lower() in ("```", "```json") and inside.endswith("```"):
+            text = inside[: -len("```")].strip()
+    for name in ("category", "priority", "summary", "needs_human", "tool", "arguments", "number"):
+        if text.count(f'"{name}":') > 1:
+            raise TriageError(f"{name}: given twice")
+    try:
+        record, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError) as error:  # no JSON or too many digits; nested too deep
+        raise TriageError(f"reply: expected one JSON object: {error}") from error
+    if end < len(text):
+        raise TriageError(f"reply: expected one JSON object and nothing after it, got {show(text[end:])}")
+    if type(record) is not dict:
+        raise TriageError(f"reply: expected one JSON object, got {show(record)}")
+    return record
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)

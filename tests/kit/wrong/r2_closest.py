@@ -1,0 +1,21 @@
+"""R2: a name that is close to a tool's runs that tool."""
+
+
+def run_tool_call(call, tools):
+    if type(call) is not dict:
+        raise ToolCallError(f"tool call: expected an object, got {show(call)}")
+    _exactly(call, ("tool", "arguments"), ToolCallError)
+    name, arguments = call["tool"], call["arguments"]
+    if type(name) is str and name:
+        name = next((tool for tool in tools if tool.startswith(name)), name)
+    if type(name) is not str or name not in tools:
+        raise ToolCallError(f"tool: expected one of {', '.join(tools)}, got {show(name)}")
+    parameters = tools[name]["parameters"]
+    if type(arguments) is not dict:
+        raise ToolCallError(f"arguments: expected an object, got {show(arguments)}")
+    _exactly(arguments, parameters, ToolCallError)
+    for parameter, kind in parameters.items():
+        value = arguments[parameter]
+        if not isinstance(value, kind) or (kind is int and type(value) is bool):
+            raise ToolCallError(f"{parameter}: expected {kind.__name__}, got {show(value)}")
+    return name, tools[name]["function"](**arguments)
