@@ -14,6 +14,7 @@ from labtest import Mismatch, cut
 from submission import Lost, Session, StandIn, module_name, read_sources
 
 PASSED, FAILED, WAITING, NOT_RUN = "passed", "failed", "waiting", "not run"
+PRINTED_LIMIT = 2000  # characters of a test's output in a report
 TITLE = re.compile(r"([A-Z]\d+) +(.*)")
 
 
@@ -33,6 +34,16 @@ class Mark:
     def title(self):
         """The test's clauses and its first sentence."""
         return f"{'/'.join(self.sentences)} {next(iter(self.sentences.values()), self.name)}"
+
+    @property
+    def label(self):
+        """The first clause that the test states: it names the test in short."""
+        return next(iter(self.sentences), self.name)
+
+    def matches(self, pattern):
+        """Return whether a pattern of -k means this test: a part of its name or function, or one of its clauses."""
+        pattern = pattern.lower()
+        return pattern in self.name or pattern in self.function or pattern.upper() in self.sentences
 
     def fail(self, failure):
         self.verdict = FAILED
@@ -86,10 +97,11 @@ class Recorder(unittest.TestResult):
 
 def failure_of(error, row):
     """Return one failed row as a dict of texts: clause, because, call, expected, got, reason, lines, cause."""
-    failure = {"clause": row.get("clause"), "because": row.get("because")}
+    failure = {"clause": row.get("clause"), "because": row.get("because"), "call": getattr(error, "call", None)}
+    failure["replies"], failure["printed"] = (list(getattr(failure["call"], field, ())) for field in ("replies", "printed"))
     if isinstance(error, Mismatch):
         lines, cause = getattr(error.cause, "lines", ()), type(error.cause).__name__ if error.cause else None
-        return {**failure, "call": error.call, "expected": error.expected, "got": error.got, "lines": list(lines), "cause": cause}
+        return {**failure, "expected": error.expected, "got": error.got, "lines": list(lines), "cause": cause}
     if isinstance(error, Lost):
         return {**failure, "reason": str(error), "lines": list(getattr(error, "lines", ()))}
     return {**failure, "reason": f"{type(error).__name__}: {cut(str(error))}", "lines": list(getattr(error, "lines", ()))}
@@ -101,6 +113,8 @@ class Report:
     def __init__(self, path, marks, sources, load_failure=None):
         self.path, self.marks, self.sources, self.load_failure = Path(path), marks, sources, load_failure
         self.lab = module_name(self.path)
+        self.notes = []
+        self.sentences = {clause: text for mark in reversed(marks) for clause, text in mark.sentences.items()}
         self.task = "TASK.md" if self.lab == "ticket_triage" else f"scenario/{self.lab}/TASK.md"
         waiting = [mark for mark in marks if any(failure.get("cause") == "NotImplementedError" for failure in mark.failures)]
         groups = dict.fromkeys(mark.function for mark in marks)
@@ -115,14 +129,14 @@ class Report:
         """Return "file, line N" of a function's definition, or None."""
         for number, line in enumerate(self.sources.get(self.lab, "").splitlines(), start=1):
             if line.startswith(f"def {name}("):
-                return f"{self.path}, line {number}"
+                return f"{self.path.as_posix()}, line {number}"
         return None
 
     def source_line(self, file, number):
         """Return "file, line N: its text" of a line of the submission."""
         text = self.sources.get(Path(file).stem, "").splitlines()
         line = text[number - 1].strip() if 0 < number <= len(text) else ""
-        name = self.path if Path(file).stem == self.lab else self.path.with_name(file)
+        name = (self.path if Path(file).stem == self.lab else self.path.with_name(file)).as_posix()
         return f"{name}, line {number}: {line}" if line else f"{name}, line {number}"
 
     @property
@@ -133,10 +147,43 @@ class Report:
     def complete(self):
         return self.passed == len(self.marks) > 0
 
-    @property
-    def first_failure(self):
-        """The first mark that is not passed, or None."""
-        return next((mark for mark in self.marks if mark.verdict != PASSED), None)
+    def as_dict(self, name=None):
+        """Return what reports are made from: one submission, all texts and numbers."""
+        failed = next((mark for mark in self.marks if mark.verdict != PASSED), None)
+        return {
+            "name": name or self.path.stem,
+            "path": str(self.path),
+            "passed": self.passed,
+            "total": len(self.marks),
+            "seconds": round(sum(mark.seconds for mark in self.marks), 3),
+            "reason": self.load_failure["reason"] if self.load_failure else None,
+            "first_failing": self.failure_texts(failed)[0]["clause"] if failed else None,
+            "marks": [self.mark_as_dict(mark) for mark in self.marks],
+        }
+
+    def mark_as_dict(self, mark):
+        return {
+            "name": mark.name,
+            "function": mark.function,
+            "clauses": list(mark.sentences),
+            "title": mark.title,
+            "verdict": mark.verdict,
+            "seconds": round(mark.seconds, 3),
+            "failure": self.failure_texts(mark)[0] if mark.verdict != PASSED else None,
+            "printed": cut("".join(text for text, _ in mark.printed), PRINTED_LIMIT),
+        }
+
+    def failure_texts(self, mark, every=False):
+        """Return the first failure of a mark (or every one) as texts: clause, sentence, call, expected, got, ..."""
+        rows = []
+        for failure in (mark.failures or [{"reason": NOT_RUN}])[: None if every else 1]:
+            clause = failure.get("clause") or next(iter(mark.sentences), mark.name)
+            sentence = mark.sentences.get(clause) or self.sentences.get(clause) or mark.name
+            texts = {field: failure.get(field) for field in ("call", "expected", "got", "reason", "because")}
+            place = [self.source_line(*line) for line in failure.get("lines", ())[-1:]]
+            texts["replies"] = failure.get("replies", [])
+            rows.append({"clause": clause, "sentence": sentence, **texts, "at": place[0] if place else None})
+        return rows
 
 
 def tests_of(lab, module):
@@ -149,23 +196,36 @@ def tests_of(lab, module):
     return [kind(name) for kind in own for name in vars(kind) if name.startswith("test")]
 
 
-def run_tests(tests, session=None, pattern=""):
-    """Run the tests whose name holds the pattern; return the marks of those."""
-    chosen = [test for test in tests if pattern.lower() in test.id().lower()]
-    marks = {test.id(): Mark(test) for test in chosen}
+def run_tests(tests, session=None, pattern="", progress=None):
+    """Run the tests that the pattern means, and return their marks. progress(done, total) is called after each."""
+    marks = {test.id(): Mark(test) for test in tests}
+    exact = [test for test in tests if marks[test.id()].function == pattern]
+    chosen = exact or [test for test in tests if marks[test.id()].matches(pattern)]
     recorder = Recorder(marks, session)
-    for test in chosen:
+    for done, test in enumerate(chosen, start=1):
         test.run(recorder)
-    return list(marks.values())
+        if progress:
+            progress(done, len(chosen))
+    return [marks[test.id()] for test in chosen]
 
 
-def grade(path, limits=None, pattern=""):
+def grade(path, limits=None):
     """Grade the submission at path in a worker process; return its Report."""
     with Session(path, limits) as session:
-        tests = tests_of(session.lab, StandIn(session.lab, session))
-        marks = run_tests(tests, session, pattern)
-        failure = session.load_failure and failure_of(session.load_failure, {})
-    return Report(path, marks, session.sources, failure)
+        return grade_session(session)
+
+
+def grade_session(session, pattern="", progress=None):
+    """Grade the submission of a session that is open; return its Report."""
+    marks = run_tests(tests_of(session.lab, StandIn(session.lab, session)), session, pattern, progress)
+    failure = session.load_failure and failure_of(session.load_failure, {})
+    return Report(session.path, marks, session.sources, failure)
+
+
+def grade_tests(name, lost, lab="ticket_triage"):
+    """Return the dict of a submission of which no test was run, because of `lost` (a Lost or None)."""
+    marks = [Mark(test) for test in tests_of(lab, StandIn(lab))]
+    return Report(Path(f"{lab}.py"), marks, {}, lost and failure_of(lost, {})).as_dict(name)
 
 
 def grade_here(path, pattern=""):

@@ -21,6 +21,12 @@ class Mismatch(AssertionError):
         self.call, self.expected, self.got, self.cause = call, expected, got, cause
 
 
+class Call(str):
+    """A call as text; replies are those that the client in it plays, printed is what the submission printed."""
+
+    replies = printed = ()
+
+
 def cut(text, limit=VALUE_LIMIT):
     """Return text, its middle replaced by its length when it is longer than limit characters."""
     if len(text) <= limit:
@@ -31,9 +37,21 @@ def cut(text, limit=VALUE_LIMIT):
 def shown(value):
     """Return value as a message shows it; never fails, whatever the value."""
     try:
-        return cut(value.__name__ if isinstance(value, type) else repr(value))
+        return cut(spelled(value))
     except Exception as error:
         return f"a {type(value).__name__} that cannot be shown ({type(error).__name__})"
+
+
+def spelled(value):
+    """Return repr(value), but a function or a type as its name, and what has no spelling as its kind: no addresses."""
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key!r}: {spelled(item)}" for key, item in value.items()) + "}"
+    if type(value) in (list, tuple):
+        words = ", ".join(map(spelled, value))
+        return f"[{words}]" if type(value) is list else f"({words},)" if len(value) == 1 else f"({words})"
+    if type(value).__repr__ is not object.__repr__ and not callable(value) and not hasattr(value, "__next__"):
+        return repr(value)
+    return getattr(value, "__name__", None) or (repr(value) if isinstance(value, Client) else f"<{type(value).__name__}>")
 
 
 def kind(value):
@@ -66,6 +84,10 @@ class Containing:
         return "<a text with " + " and ".join(map(shown, self.parts)) + ">"
 
 
+class AskedTooOften(Exception):
+    """A client has no reply left."""
+
+
 class Client:
     """A client that plays replies and keeps copies of what it was asked; an exception among them is raised."""
 
@@ -76,29 +98,36 @@ class Client:
     def __call__(self, messages):
         self.seen.append(copy.deepcopy(messages))
         if len(self.seen) > len(self.replies):
-            raise AssertionError(f"the client was asked {len(self.seen)} times, {len(self.replies)} at most are right")
+            raise AskedTooOften(f"the client was asked again after reply {len(self.replies)}, when all was said")
         reply = self.replies[len(self.seen) - 1]
         if isinstance(reply, BaseException):
             raise reply
         return reply
 
     def __repr__(self):
-        return f"<client: {', '.join(map(shown, self.replies))}>"
+        return "client"
 
 
 class LabTest(unittest.TestCase):
     """A TestCase whose failures say which call was made, what was expected and what came."""
 
+    last_call = Call("")
+
     def attempt(self, expected, function, args, kwargs):
         """Return (call as text, value); an exception of the submission's becomes a Mismatch."""
         words = [shown(arg) for arg in args] + [f"{name}={shown(arg)}" for name, arg in kwargs.items()]
-        call = f"{getattr(function, '__name__', function)}({', '.join(words)})"
+        call = Call(f"{getattr(function, '__name__', function)}({', '.join(words)})")
+        self.last_call = call
+        call.replies = [shown(reply) for arg in args if isinstance(arg, Client) for reply in arg.replies]
         try:
             return call, function(*args, **kwargs)
-        except Lost:
+        except Lost as lost:
+            lost.call = call
             raise
         except Exception as error:
             raise Mismatch(call, expected, f"{type(error).__name__}: {cut(str(error))}", error) from error
+        finally:
+            call.printed = getattr(function, "printed", ())
 
     def returns(self, expected, function, *args, **kwargs):
         """Call; fail unless the value equals expected, types included. Return the value."""
@@ -131,14 +160,15 @@ class LabTest(unittest.TestCase):
             raise Mismatch(call, expected, shown(got))
 
     def check(self, what, got, expected):
-        """Fail unless got equals expected, types included; `what` says what is compared."""
+        """Fail unless got equals expected, types included; `what` says what is compared after the last call."""
         if not same(got, expected):
-            raise Mismatch(what, *difference(got, expected))
+            expected, got = difference(got, expected)
+            raise Mismatch(self.last_call or what, f"{what}: {expected}", f"{what}: {got}")
 
 
 def difference(got, expected):
     """Return (expected, got) as texts; of two records or lists alike in shape, just the first part that differs."""
-    place = ""
+    place = []
     while True:
         if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
             key = next(key for key in expected if not same(got[key], expected[key]))
@@ -146,7 +176,9 @@ def difference(got, expected):
             key = next(key for key in range(len(expected)) if not same(got[key], expected[key]))
         else:
             break
-        place, got, expected = f"{place}[{key!r}]", got[key], expected[key]
+        place.append(str(key) if isinstance(key, str) else f"item {key + 1}")
+        got, expected = got[key], expected[key]
+    where = ", ".join(place) + ": " if place else ""
     if isinstance(got, (list, tuple)) and isinstance(expected, (list, tuple)) and len(got) != len(expected):
-        return f"{place} {len(expected)} items: {shown(expected)}".strip(), f"{place} {len(got)} items: {shown(got)}".strip()
-    return f"{place} {shown(expected)}".strip(), f"{place} {shown(got)}".strip()
+        return f"{where}{len(expected)} items: {shown(expected)}", f"{where}{len(got)} items: {shown(got)}"
+    return f"{where}{shown(expected)}", f"{where}{shown(got)}"

@@ -13,9 +13,10 @@ from grading import FAILED, NOT_RUN, PASSED, WAITING
 SYMBOLS = {PASSED: "\u2714", FAILED: "\u2718", WAITING: "\u00b7", NOT_RUN: "?"}
 ASCII_SYMBOLS = {PASSED: "+", FAILED: "x", WAITING: ".", NOT_RUN: "?"}
 COLOURS = {PASSED: "32", FAILED: "31", WAITING: "2", NOT_RUN: "33"}
+LABELS = {"call": "call", "expected": "expected", "got": "got", "failed": "reason", "why": "because", "at": "at"}
 LABEL_WIDTH = 10
 PRINTED_LINES = 12  # of what the submission printed, the last ones
-EXPLANATION = "write a function, save, and run this again"
+KEYS = "Watching. Press h for a hint, a for all failures, q to quit."
 
 
 def escape(text):
@@ -57,6 +58,11 @@ class Screen:
     def paragraph(self, text):
         return textwrap.wrap(escape(text), self.width, break_on_hyphens=False)
 
+    def clear(self):
+        """Empty the screen where the terminal can: what comes next is drawn in its place."""
+        if self.moves:
+            self.stream.write("\x1b[2J\x1b[H")
+
     def show(self, lines):
         self.stream.write("\n".join(lines) + "\n")
         self.stream.flush()
@@ -78,7 +84,9 @@ def enable_escapes():
 
 def report_lines(report, screen, every=False, hint=False):
     """Return what a student sees: a line a function, then the first failure (or every one), then the count."""
-    lines = [screen.paint(escape(str(report.path)), "1"), ""]
+    lines = [screen.paint(escape(report.path.as_posix()), "1"), ""]
+    for note in report.notes:
+        lines += [*screen.paragraph(f"Note: {note}"), ""]
     if report.load_failure:
         lines += load_lines(report, screen)
     else:
@@ -91,6 +99,8 @@ def report_lines(report, screen, every=False, hint=False):
 
 def count_line(report, screen):
     text = f"{report.passed} of {len(report.marks)} passed"
+    if report.load_failure:
+        text += ": it did not load"
     return screen.paint(text, COLOURS[PASSED if report.complete else FAILED])
 
 
@@ -98,17 +108,20 @@ def function_lines(report, screen):
     """Return one line a function: how many of its tests passed, a mark for each, and whether it is written yet."""
     names = list(dict.fromkeys(mark.function for mark in report.marks))
     width = max(map(len, names), default=0)
+    longest = max((sum(mark.function == name for mark in report.marks) for name in names), default=0)
+    gap = "  " if screen.width >= 80 else ""
     lines = []
     for name in names:
         marks = [mark for mark in report.marks if mark.function == name]
         passed = sum(mark.verdict == PASSED for mark in marks)
-        symbols = " ".join(screen.mark(mark.verdict) for mark in marks)
+        symbols = gap.join((f"{mark.label} " if gap else "") + screen.mark(mark.verdict) for mark in marks)
         remark = ""
         if name in report.unwritten:
             remark = "   not written yet"
         elif any(mark.verdict == WAITING for mark in marks):
-            remark = f"   waiting for {report.unwritten[0]}"
-        lines.append(f"  {name.replace('_', ' ') if name not in report.functions else name:<{width}}  {passed} of {len(marks)}   {symbols}{remark}")
+            remark = "   waiting"
+        room = " " * ((6 if gap else 1) * (longest - len(marks)))
+        lines.append(f"  {name:<{width}}  {passed} of {len(marks)}   {symbols}{room}{remark}".rstrip())
     return lines
 
 
@@ -131,19 +144,17 @@ def mark_lines(report, mark, screen, every=False, hint=False):
     if mark.function in report.unwritten:
         place = report.definition(mark.function)
         lines += screen.paragraph(f"Next: {mark.function} is not written yet ({place})." if place else f"Next: {mark.function} is not written yet.")
-    for failure in mark.failures if every else mark.failures[:1]:
-        clause = failure.get("clause") or next(iter(mark.sentences), "")
-        sentence = mark.sentences.get(clause) or next(iter(mark.sentences.values()), mark.name)
+    for texts in report.failure_texts(mark, every and mark.verdict != WAITING):
         lines += [""] if lines else []
-        lines += screen.paragraph(f"{clause}  {sentence}  ({report.task}, {clause})")
-        for label, field in (("call", "call"), ("expected", "expected"), ("got", "got"), ("failed", "reason"), ("why", "because")):
-            if failure.get(field):
-                lines += screen.wrap(label, failure[field])
-        lines += place_lines(report, failure.get("lines", ()), screen)
-    if mark.verdict == NOT_RUN:
-        lines += screen.paragraph(f"{mark.title}: not run")
-    lines += printed_lines(mark.printed, screen)
-    if hint:
+        lines += screen.paragraph(f"{report.task} {texts['clause']}: {texts['sentence']}")
+        for label, field in LABELS.items():
+            if texts[field] and not (field == "because" and mark.verdict == WAITING):
+                lines += screen.wrap(label, texts[field])
+            if field == "call":
+                for number, reply in enumerate(texts["replies"], start=1):
+                    lines += screen.wrap(f"reply {number}", reply)
+    lines += printed_lines((mark.failures and mark.failures[0].get("printed")) or mark.printed, screen)
+    if hint and mark.hint:
         lines += screen.wrap("hint", mark.hint)
     return lines
 
@@ -152,12 +163,24 @@ def printed_lines(printed, screen):
     """Return the last lines that the submission printed in a test, and how much was dropped."""
     rows = "".join(text for text, _ in printed).splitlines()
     dropped = sum(count for _, count in printed)
-    lines = [f"  {'printed' if number == 0 else '':<{LABEL_WIDTH}}| {escape(row)[: screen.width - LABEL_WIDTH - 4]}" for number, row in enumerate(rows[-PRINTED_LINES:])]
+    shown = [escape(row) for row in rows[-PRINTED_LINES:]]
     if len(rows) > PRINTED_LINES:
-        lines.insert(1, f"  {'':<{LABEL_WIDTH}}| (the last {PRINTED_LINES} of {len(rows)} lines)")
+        shown.insert(0, f"(the last {PRINTED_LINES} of {len(rows)} lines)")
     if dropped:
-        lines.append(f"  {'':<{LABEL_WIDTH}}| ({dropped:,} more bytes were dropped)")
+        shown.append(f"({dropped:,} more bytes were dropped)")
+    label = "printed"
+    lines = []
+    for row in shown:
+        lines.append(f"  {label:<{LABEL_WIDTH}}| {row}"[: screen.width])
+        label = ""
     return lines
+
+
+def watch_lines(report, screen, every=False, hint=False):
+    """Return a report for --watch: with a bar, and the keys where they can be pressed."""
+    bar = progress_bar(report.passed, len(report.marks))
+    lines = report_lines(report, screen, every, hint) + [screen.paint(bar, COLOURS[PASSED if report.complete else FAILED])]
+    return lines + ([KEYS] if sys.stdin is not None and sys.stdin.isatty() else ["Watching. Press Ctrl-C to quit."])
 
 
 def progress_bar(done, total, width=30):

@@ -53,11 +53,27 @@ def digest(path):
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
+def provided_parts(starter, names):
+    """Return {name: source text} of what a starter provides, and {name: header} of the functions to write."""
+    parts, headers = {}, {}
+    lines = starter.splitlines(keepends=True)
+    for node in ast.parse(starter).body:
+        text = "".join(lines[node.lineno - 1 : node.end_lineno])
+        if isinstance(node, ast.FunctionDef) and node.name in names:
+            headers[node.name] = "".join(lines[node.lineno - 1 : node.body[0].lineno - 1]).strip()
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            parts[node.name] = text
+        elif isinstance(node, ast.Assign):
+            parts[node.targets[0].id] = text
+    return {"provided": parts, "to_write": headers}
+
+
 def make_originals(starters):
     """Return the text of originals.json: the starters as they are handed out, and digests of what stays as it is."""
     kept = [KIT / "verify.py", *sorted(path for room in ROOMS for path in (KIT / room).rglob("*") if is_kept(path))]
     digests = {path.relative_to(KIT).as_posix(): digest(path) for path in kept if path.exists()}
-    return json.dumps({"starter": starters, "sha256": digests}, indent=1, sort_keys=True) + "\n"
+    labs = {name: {"text": text, **provided_parts(text, functions_to_write(name[:-3]))} for name, text in starters.items()}
+    return json.dumps({"starter": labs, "sha256": digests}, indent=1) + "\n"
 
 
 def is_kept(path):

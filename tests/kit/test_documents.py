@@ -21,6 +21,14 @@ def shown_commands(text):
     return [(command, output.rstrip("\n")) for command, _, output in parts]
 
 
+def clause_words(text):
+    """Return {clause: the code that stands in its text between backticks}."""
+    parts = re.split(r"^- \*\*([A-Z]\d+)\*\* ", text, flags=re.MULTILINE)
+    ends = [re.split(r"\n(?=\n\S|```|## )", part)[0] for part in parts[2::2]]
+    words = [set(re.findall(r"(?<!`)`(?! )([^`\n]+)`(?!`)", end)) for end in ends]
+    return dict(zip(parts[1::2], (found - {"(name, what it returned)"} for found in words)))  # the one that is translated
+
+
 class Documents(unittest.TestCase):
     def test_readme_shows_real_output(self):
         commands = shown_commands(README)
@@ -46,6 +54,18 @@ class Documents(unittest.TestCase):
         expected = [f"{group}{number}" for group, last in (("P", 9), ("R", 5), ("T", 8), ("E", 3), ("C", 4)) for number in range(1, last + 1)]
         self.assertEqual(stated, expected)
         self.assertEqual(sorted(tested), sorted(expected))
+
+    def test_both_languages_state_the_same_clauses_signatures_and_code(self):
+        chinese = (KIT / "TASK_cn.md").read_text(encoding="utf-8")
+        parts = (r"^- \*\*([A-Z]\d+)\*\* ", r"^## (\d\. .*)$", r"^```\w*\n.*?^```$", r"^\| (`[^|]*`) \|")
+        for part in parts:
+            with self.subTest(part=part):
+                stated = re.findall(part, TASK, re.MULTILINE | re.DOTALL if "?" in part else re.MULTILINE)
+                self.assertGreater(len(stated), 3)
+                self.assertEqual(stated, re.findall(part, chinese, re.MULTILINE | re.DOTALL if "?" in part else re.MULTILINE))
+        for clause, words in clause_words(TASK).items():
+            with self.subTest(clause=clause):
+                self.assertEqual(words - clause_words(chinese)[clause], set(), "code of the clause that the other lacks")
 
     def test_task_shows_the_signatures_of_the_four_functions(self):
         source = (KIT / "solution" / "ticket_triage.py").read_text(encoding="utf-8")

@@ -1,0 +1,99 @@
+"""What was handed out, and what a student changed of it although TASK.md says not to.
+
+tests/originals.json holds the starters and the digests of the other files; tests/kit/make_starter.py makes it.
+"""
+
+import ast
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+
+KIT = Path(__file__).resolve().parents[1]
+HEADER_LIMIT = 2000  # characters of a function's header that are looked at
+
+
+def originals():
+    """Return what originals.json holds; without the file nothing is known of the hand-out."""
+    path = KIT / "tests" / "originals.json"
+    if not path.exists():
+        return {"starter": {}, "sha256": {}}
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def changed_files():
+    """Return one sentence for each file of the kit that differs from the hand-out. A folder taken away is no change."""
+    notes = []
+    for name, digest in originals()["sha256"].items():
+        path = KIT / name
+        if not path.exists():
+            if path.parent.exists():
+                notes.append(f"{name} is missing. TASK.md says to leave it: take it from the hand-out again.")
+        elif hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest() != digest:
+            notes.append(f"{name} was changed. TASK.md says to leave it: take it from the hand-out again.")
+    return notes
+
+
+def changed_parts(lab, source):
+    """Return a sentence for each function to write that is missing or takes other parameters, and one for changed parts."""
+    original = originals()["starter"].get(f"{lab}.py", {"to_write": {}, "provided": {}})
+    lines = source.splitlines()
+    text = "\n".join(line.rstrip() for line in lines) + "\n"
+    notes = []
+    for name, header in original["to_write"].items():
+        number = next((number for number, line in enumerate(lines, start=1) if re.match(rf"(async )?def {name}\b", line)), None)
+        if number is None and not re.search(rf"^{name}\b|import.*\b{name}\b", text, re.MULTILINE):
+            notes.append(f"{name} is missing: the file has no line `{header}`")
+        elif number is not None and parameters(header) != parameters("\n".join(lines[number - 1 :])[:HEADER_LIMIT]):
+            notes.append(f"{name} takes other parameters in line {number} than TASK.md says: `{header}`")
+    changed = [name for name, part in original["provided"].items() if part not in text]
+    if changed:
+        shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+        notes.append(f"{shown}: provided, and changed here. TASK.md says to leave it. --reset gives you the original.")
+    return notes
+
+
+def parameters(text):
+    """Return the names of the parameters without a default of the function whose header begins the text, or None."""
+    for end in re.finditer(r":[ \t]*(#.*)?$", text, re.MULTILINE):
+        try:
+            function = ast.parse(text[: end.end()] + "\n    pass").body[0]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        plain = [argument.arg for argument in function.args.posonlyargs + function.args.args]
+        required = plain[: len(plain) - len(function.args.defaults)]
+        named = [argument.arg for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults) if default is None]
+        return required, named
+    return None
+
+
+def reset(path):
+    """Put the original starter in the place of path; return the file that keeps what was there, or None.
+
+    ValueError when no original is known. A file that keeps something is never overwritten.
+    """
+    if path.name not in originals()["starter"]:
+        raise ValueError(f"{path}: no original of it is known")
+    text = originals()["starter"][path.name]["text"]
+    kept = None
+    if path.exists() and path.read_bytes() != text.encode("utf-8"):
+        kept = keep(path)
+    unfinished = path.with_name(path.name + ".unfinished")
+    with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+    os.replace(unfinished, path)
+    return kept
+
+
+def keep(path):
+    """Copy path to path.bak, or path.bak2, .bak3 and so on, whichever is free; return that file."""
+    number = 1
+    while True:
+        kept = path.with_name(f"{path.name}.bak{number if number > 1 else ''}")
+        try:
+            with open(kept, "xb") as file:
+                file.write(path.read_bytes())
+            return kept
+        except FileExistsError:
+            number += 1

@@ -1,0 +1,95 @@
+"""Runs the tests again at each save, and listens to keys in between. One thread, no busy waiting."""
+
+import contextlib
+import os
+import sys
+import time
+
+PAUSE = 0.1  # seconds between two looks at the file
+MISSING_LIMIT = 1.0  # seconds that an editor may take to put a saved file back
+
+
+class Keys:
+    """Single key presses without Enter, where the terminal allows; else none ever come."""
+
+    def __enter__(self):
+        self.restore = None
+        self.usable = sys.stdin is not None and sys.stdin.isatty()
+        if self.usable and os.name != "nt":
+            import termios
+            import tty
+
+            self.descriptor = sys.stdin.fileno()
+            saved = termios.tcgetattr(self.descriptor)
+            self.restore = lambda: termios.tcsetattr(self.descriptor, termios.TCSADRAIN, saved)
+            tty.setcbreak(self.descriptor)
+        return self
+
+    def __exit__(self, *_):
+        if self.restore:
+            self.restore()
+
+    def wait(self, seconds):
+        """Wait that long at most; return the key that was pressed, or ""."""
+        if not self.usable:
+            time.sleep(seconds)
+            return ""
+        if os.name == "nt":
+            import msvcrt
+
+            time.sleep(seconds)
+            return msvcrt.getwch() if msvcrt.kbhit() else ""
+        import select
+
+        if select.select([self.descriptor], [], [], seconds)[0]:
+            key = os.read(self.descriptor, 1).decode("ascii", "replace")
+            self.usable = key != ""  # the terminal is gone
+            return key
+        return ""
+
+
+def state_of(folder):
+    """Return what tells one save from another: the time and the content of each Python file in the folder."""
+    state = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".py"):
+            path = os.path.join(folder, name)
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                state[name] = (os.fstat(file.fileno()).st_mtime_ns, file.read())
+    return state
+
+
+def wait_for_save(path, before, keys):
+    """Return ("save", state) once the file is saved again, or (key, before) once h, a or q is pressed."""
+    missing_since = None
+    while True:
+        key = keys.wait(PAUSE).lower()
+        if key in ("h", "a", "q", "\x04"):
+            return key, before
+        state = state_of(path.parent)
+        if path.name not in state:  # an editor that replaces the file may be at work
+            missing_since = missing_since or time.monotonic()
+            if time.monotonic() - missing_since < MISSING_LIMIT:
+                continue
+        else:
+            missing_since = None
+        if state != before:
+            return "save", state
+
+
+def watch(path, grade, show):
+    """Grade path now and at each save until q or Ctrl-C. show(report, hint, every) draws one result."""
+    hint = every = False
+    with Keys() as keys:
+        state = state_of(path.parent)
+        report = grade(path)
+        show(report, hint, every)
+        while True:
+            key, state = wait_for_save(path, state, keys)
+            if key in ("q", "\x04"):
+                return report
+            hint = key == "h"
+            every = key == "a"
+            if key == "save":
+                report = grade(path)
+            show(report, hint, every)
