@@ -1,0 +1,161 @@
+"""What an instructor types and sees: a class in one command, side by side, interrupted, resumed."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zipfile
+from pathlib import Path
+
+from kit import KIT, run
+
+from classroom import find_submissions
+
+SOLUTION = (KIT / "solution" / "ticket_triage.py").read_text(encoding="utf-8")
+STARTER = (KIT / "starter" / "ticket_triage.py").read_text(encoding="utf-8")
+TRUSTING = SOLUTION.replace("type(priority) is not int or ", "")  # P5
+CUTTING = SOLUTION.replace("not 1 <= len(summary.strip()) <= SUMMARY_LIMIT", "not summary.strip()")  # P6
+NAMES = {
+    "anna": SOLUTION,
+    "björn/starter": TRUSTING,
+    "chloé de la cruz_4711_assignsubmission_file_": CUTTING,
+    "dmitri_lee_123_ticket_triage.py": TRUSTING,
+    "王小明_9_ticket_triage-1.py": SOLUTION,
+    "eve <script>": "def parse_triage(:\n",
+    "fay": STARTER,
+}
+
+
+class Classroom(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="kit-class-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.work = self.folder / "submissions"
+        for name, text in NAMES.items():
+            self.submit(name, text)
+        (self.work / "gil").mkdir()
+        (self.work / "gil" / "answer.docx").write_bytes(b"PK")
+        (self.work / ".git").mkdir()
+
+    def submit(self, name, text):
+        path = self.work / name if name.endswith(".py") else self.work / name / "ticket_triage.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def grade(self, *arguments):
+        done = run(KIT / "verify.py", self.work, "--json", self.folder / "result.json", *arguments)
+        self.assertEqual(done.stderr, "")
+        return done, json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
+
+    def test_every_kind_of_submission_is_found_in_the_order_of_names(self):
+        found = [name for name, _ in find_submissions(self.work, "ticket_triage")]
+        stems = [name.split("/")[0].replace(".py", "") for name in NAMES]
+        self.assertEqual(found, sorted([*stems, "gil"], key=str.casefold))
+
+    def test_a_class_is_graded_as_each_one_alone(self):
+        done, result = self.grade("--jobs", "2")
+        self.assertEqual(done.returncode, 1)
+        points = {entry["name"]: (entry["passed"], entry["first_failing"]) for entry in result["submissions"]}
+        self.assertEqual(points, {
+            "anna": (15, None),
+            "björn": (14, "P5"),
+            "chloé de la cruz_4711_assignsubmission_file_": (14, "P6"),
+            "dmitri_lee_123_ticket_triage": (14, "P5"),
+            "eve <script>": (0, "P1"),
+            "fay": (0, "P1"),
+            "gil": (0, "P1"),
+            "王小明_9_ticket_triage-1": (15, None),
+        })
+        self.assertTrue(result["complete"])
+        for part in ("8 submissions, 2 with all 15, mean 9.0 of 15", "Clauses that fail most: P5 (2), P6 (1)", "SyntaxError"):
+            self.assertIn(part, done.stdout)
+        serial = self.grade("--jobs", "1")[0]
+        self.assertEqual(serial.stdout, done.stdout)
+
+    def test_exit_0_when_everyone_passes_and_several_targets(self):
+        done = run(KIT / "verify.py", KIT / "solution", self.work / "anna")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(run(KIT / "verify.py", KIT / "solution", KIT / "starter").returncode, 1)
+
+    def test_resume_grades_what_is_new_or_changed(self):
+        self.grade()
+        known = self.folder / "known.json"
+        result = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
+        for entry in result["submissions"]:
+            entry["seconds"] = 99.0  # what is taken over keeps this mark
+        known.write_text(json.dumps(result), encoding="utf-8")
+        self.submit("björn/starter", SOLUTION)
+        self.submit("hal", TRUSTING)
+        _, again = self.grade("--resume", known)
+        graded = {entry["name"]: entry["passed"] for entry in again["submissions"] if entry["seconds"] != 99.0}
+        self.assertEqual(graded, {"björn": 15, "gil": 0, "hal": 14})
+        self.assertEqual(len(again["submissions"]), 9)
+        result["kit"] = "other tests"
+        known.write_text(json.dumps(result), encoding="utf-8")
+        _, again = self.grade("--resume", known)
+        self.assertEqual([entry["name"] for entry in again["submissions"] if entry["seconds"] == 99.0], [])
+
+    @unittest.skipIf(os.name == "nt", "a signal to one process needs a POSIX system")
+    def test_ctrl_c_writes_what_is_done_and_says_what_is_missing(self):
+        for number in range(6):
+            self.submit(f"zz_{number}", "import time\ntime.sleep(4)\n" + SOLUTION)
+        result = self.folder / "result.json"
+        command = [sys.executable, str(KIT / "verify.py"), str(self.work), "--jobs", "2", "--timeout", "20", "--json", str(result)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, err), (130, ""))
+        written = json.loads(result.read_text(encoding="utf-8"))
+        self.assertFalse(written["complete"])
+        self.assertEqual(written["missing"][-1], "王小明_9_ticket_triage-1")
+        self.assertIn("anna", [entry["name"] for entry in written["submissions"]])
+        self.assertIn(f"Not graded: {len(written['missing'])}", out)
+
+
+class Autograder(unittest.TestCase):
+    """The zip for Gradescope, unpacked and laid out as Gradescope does."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="kit-autograder-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        archive = self.folder / "autograder.zip"
+        self.assertEqual(run(KIT / "verify.py", "--make-autograder", archive).returncode, 0)
+        with zipfile.ZipFile(archive) as content:
+            names = content.namelist()
+            content.extractall(self.folder / "source")
+        self.assertTrue({"setup.sh", "run_autograder", "verify.py"} <= set(names))
+        self.assertFalse([name for name in names if name.startswith(("solution/", "starter/", "tests/kit/"))])
+        (self.folder / "submission").mkdir()
+
+    def grade(self):
+        environment = {**os.environ, "AUTOGRADER_ROOT": str(self.folder)}
+        done = subprocess.run(["bash", self.folder / "source" / "run_autograder"], env=environment, capture_output=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0)
+        return json.loads((self.folder / "results" / "results.json").read_text(encoding="utf-8"))
+
+    @unittest.skipUnless(shutil.which("bash"), "Gradescope's machines have bash, this one has not")
+    def test_it_grades_what_was_handed_in(self):
+        rows = [("a right solution", SOLUTION, 15), ("a wrong one", TRUSTING, 14), ("one that does not load", "def x(:", 0)]
+        for what, text, points in rows:
+            with self.subTest(what=what):
+                (self.folder / "submission" / "ticket_triage.py").write_text(text, encoding="utf-8")
+                result = self.grade()
+                self.assertEqual(sum(test["score"] for test in result["tests"]), points)
+                self.assertEqual(sum(test["max_score"] for test in result["tests"]), 15)
+
+    @unittest.skipUnless(shutil.which("bash"), "Gradescope's machines have bash, this one has not")
+    def test_a_submission_without_the_file_gets_a_result_too(self):
+        (self.folder / "submission" / "essay.txt").write_text("done", encoding="utf-8")
+        result = self.grade()
+        self.assertEqual(sum(test["score"] for test in result["tests"]) + result.get("score", 0), 0)
+        self.assertIn("ticket_triage.py", json.dumps(result))
+
+
+if __name__ == "__main__":
+    unittest.main()

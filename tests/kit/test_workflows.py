@@ -1,0 +1,44 @@
+"""The workflows are YAML that says what their readers want. They have not run on the service."""
+
+import re
+import unittest
+
+from kit import KIT
+
+try:
+    import yaml
+except ImportError:  # .ci/run installs it: the standard library has no reader of YAML
+    yaml = None
+
+FOLDER = KIT / ".github" / "workflows"
+
+
+@unittest.skipIf(yaml is None, "PyYAML is not installed")
+class Workflows(unittest.TestCase):
+    def load(self, name):
+        return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
+
+    def test_the_kit_is_tested_on_three_systems_and_five_versions(self):
+        job = self.load("kit.yml")["jobs"]["test"]
+        matrix = job["strategy"]["matrix"]
+        self.assertEqual((len(matrix["os"]), matrix["python"]), (3, ["3.9", "3.10", "3.11", "3.12", "3.13"]))
+        command = (KIT / "README.md").read_text(encoding="utf-8")
+        self.assertIn(f"$ {job['steps'][-1]['run']}\n", command)
+
+    def test_classroom_has_the_names_that_the_reporter_wants(self):
+        workflow = self.load("classroom.yml")
+        self.assertEqual(workflow["name"], "Autograding Tests")
+        self.assertEqual(list(workflow["jobs"]), ["run-autograding-tests"])
+        *_, grade, report = workflow["jobs"]["run-autograding-tests"]["steps"]
+        self.assertRegex(report["with"]["runners"], r"^[a-zA-Z0-9]+$")
+        self.assertEqual(grade["id"], report["with"]["runners"])
+        self.assertEqual(list(report["env"]), [f"{grade['id'].upper()}_RESULTS"])
+        self.assertIn(f"steps.{grade['id']}.outputs.result", report["env"][f"{grade['id'].upper()}_RESULTS"])
+        options = re.findall(r"--\w+", grade["run"])
+        verify = (KIT / "verify.py").read_text(encoding="utf-8")
+        for option in options:
+            self.assertIn(option.strip("-"), verify)
+
+
+if __name__ == "__main__":
+    unittest.main()
