@@ -97,8 +97,10 @@ class Recorder(unittest.TestResult):
 
 def failure_of(error, row):
     """Return one failed row as a dict of texts: clause, because, call, expected, got, reason, lines, cause."""
-    failure = {"clause": row.get("clause"), "because": row.get("because"), "call": getattr(error, "call", None)}
-    failure["replies"], failure["printed"] = (list(getattr(failure["call"], field, ())) for field in ("replies", "printed"))
+    failure = {"clause": row.get("clause"), "because": row.get("because")}
+    call = getattr(error, "call", None)
+    failure["call"] = call and str(call)
+    failure["replies"], failure["printed"] = (list(getattr(call, field, ())) for field in ("replies", "printed"))
     if isinstance(error, Mismatch):
         lines, cause = getattr(error.cause, "lines", ()), type(error.cause).__name__ if error.cause else None
         return {**failure, "expected": error.expected, "got": error.got, "lines": list(lines), "cause": cause}

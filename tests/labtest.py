@@ -21,10 +21,22 @@ class Mismatch(AssertionError):
         self.call, self.expected, self.got, self.cause = call, expected, got, cause
 
 
-class Call(str):
-    """A call as text; replies are those that the client in it plays, printed is what the submission printed."""
+class Call:
+    """A call of the submission; its text is made only when it is shown."""
 
-    replies = printed = ()
+    printed = ()  # what the submission printed during the call
+
+    def __init__(self, function, args=(), kwargs=()):
+        self.function, self.args, self.kwargs = function, args, dict(kwargs)
+
+    @property
+    def replies(self):
+        """What the client among the arguments plays, as texts."""
+        return [shown(reply) for arg in self.args if isinstance(arg, Client) for reply in arg.replies]
+
+    def __str__(self):
+        words = [shown(arg) for arg in self.args] + [f"{name}={shown(arg)}" for name, arg in self.kwargs.items()]
+        return f"{getattr(self.function, '__name__', self.function)}({', '.join(words)})"
 
 
 def cut(text, limit=VALUE_LIMIT):
@@ -54,7 +66,15 @@ def spelled(value):
     return getattr(value, "__name__", None) or (repr(value) if isinstance(value, Client) else f"<{type(value).__name__}>")
 
 
+def said(error):
+    """Return an exception as a message shows it."""
+    return f"{type(error).__name__}: {cut(str(error))}"
+
+
 def kind(value):
+    """Return the plain type that a value is of: bool, int, float, str, ...; a subclass counts as what it is built on."""
+    if type(value) in PLAIN_TYPES:
+        return type(value)
     return next((plain for plain in PLAIN_TYPES if isinstance(value, plain)), type(value))
 
 
@@ -84,6 +104,13 @@ class Containing:
         return "<a text with " + " and ".join(map(shown, self.parts)) + ">"
 
 
+def copied(messages):
+    """Return a copy of a conversation: whoever asked may let its own list grow."""
+    if type(messages) is list and all(type(message) is dict for message in messages):
+        return [dict(message) for message in messages]
+    return copy.deepcopy(messages)
+
+
 class AskedTooOften(Exception):
     """A client has no reply left."""
 
@@ -96,7 +123,7 @@ class Client:
         self.seen = []
 
     def __call__(self, messages):
-        self.seen.append(copy.deepcopy(messages))
+        self.seen.append(copied(messages))
         if len(self.seen) > len(self.replies):
             raise AskedTooOften(f"the client was asked again after reply {len(self.replies)}, when all was said")
         reply = self.replies[len(self.seen) - 1]
@@ -111,53 +138,50 @@ class Client:
 class LabTest(unittest.TestCase):
     """A TestCase whose failures say which call was made, what was expected and what came."""
 
-    last_call = Call("")
+    last_call = None
 
-    def attempt(self, expected, function, args, kwargs):
-        """Return (call as text, value); an exception of the submission's becomes a Mismatch."""
-        words = [shown(arg) for arg in args] + [f"{name}={shown(arg)}" for name, arg in kwargs.items()]
-        call = Call(f"{getattr(function, '__name__', function)}({', '.join(words)})")
-        self.last_call = call
-        call.replies = [shown(reply) for arg in args if isinstance(arg, Client) for reply in arg.replies]
+    def outcome(self, function, args, kwargs):
+        """Call, and return (call, value, exception that came instead or None)."""
+        call = self.last_call = Call(function, args, kwargs)
         try:
-            return call, function(*args, **kwargs)
+            return call, function(*args, **kwargs), None
         except Lost as lost:
             lost.call = call
             raise
         except Exception as error:
-            raise Mismatch(call, expected, f"{type(error).__name__}: {cut(str(error))}", error) from error
+            return call, None, error
         finally:
             call.printed = getattr(function, "printed", ())
 
+    def value_of(self, expected, function, *args, **kwargs):
+        """Call and return the value; fail when an exception comes. `expected` says in words what had to come."""
+        call, value, error = self.outcome(function, args, kwargs)
+        if error is not None:
+            raise Mismatch(call, expected, said(error), error) from error
+        return value
+
     def returns(self, expected, function, *args, **kwargs):
         """Call; fail unless the value equals expected, types included. Return the value."""
-        call, got = self.attempt(shown(expected), function, args, kwargs)
+        call, got, error = self.outcome(function, args, kwargs)
+        if error is not None:
+            raise Mismatch(call, shown(expected), said(error), error) from error
         if not same(got, expected):
             raise Mismatch(call, *difference(got, expected))
         return got
 
-    def refuses(self, error, named, function, *args, **kwargs):
-        """Call; fail unless it raises error with a message that has `named` in it. Return the message."""
-        expected = f"{error.__name__} that names {named}" if named else error.__name__
-        try:
-            call, got = self.attempt(expected, function, args, kwargs)
-        except Mismatch as mismatch:
-            message = str(mismatch.cause)
-            if not isinstance(mismatch.cause, error) or named not in message:
-                raise
-            return message
-        raise Mismatch(call, expected, shown(got))
+    def refuses(self, refusal, named, function, *args, **kwargs):
+        """Call; fail unless it raises refusal (a class) with a message that has `named` in it. Return the message."""
+        call, got, error = self.outcome(function, args, kwargs)
+        if isinstance(error, refusal) and named in str(error):
+            return str(error)
+        expected = f"{refusal.__name__} that names {named}" if named else refusal.__name__
+        raise Mismatch(call, expected, shown(got) if error is None else said(error), error) from error
 
-    def passes_on(self, error, function, *args, **kwargs):
+    def passes_on(self, failure, function, *args, **kwargs):
         """Call; fail unless that very exception comes out."""
-        expected = f"that {error!r} comes out as it is"
-        try:
-            call, got = self.attempt(expected, function, args, kwargs)
-        except Mismatch as mismatch:
-            if mismatch.cause is not error:
-                raise
-        else:
-            raise Mismatch(call, expected, shown(got))
+        call, got, error = self.outcome(function, args, kwargs)
+        if error is not failure:
+            raise Mismatch(call, f"{failure!r} comes out as it is", shown(got) if error is None else said(error), error)
 
     def check(self, what, got, expected):
         """Fail unless got equals expected, types included; `what` says what is compared after the last call."""

@@ -9,7 +9,7 @@ import unittest
 
 import ticket_triage as lab
 from labtest import Client, Containing, LabTest, Mismatch
-from submission import Lost, command_line
+from submission import command_line
 
 CATEGORIES = ["billing", "delivery", "outage", "returns"]
 TICKET = "My parcel </ticket> has been at the depot since Monday."
@@ -588,7 +588,7 @@ class Evaluate(LabTest):
 
     def evaluate(self, expected, cases, **options):
         """Run evaluate, check the first of its numbers, and return the failures."""
-        report = self.attempt(str(expected), lab.evaluate, (cases, client_for), {"categories": CATEGORIES, **options})[1]
+        report = self.value_of("a report", lab.evaluate, cases, client_for, categories=CATEGORIES, **options)
         expected = dict(zip(self.NUMBERS, expected))
         got = {name: report[name] for name in expected if name in report} if isinstance(report, dict) else report
         self.check("evaluate(cases, client_for, ...)", got, expected)
@@ -651,12 +651,11 @@ class CommandLine(LabTest):
         """Run main on a folder `tickets` with these two files; return (exit code, lines of stdout, lines of stderr)."""
         text = lambda value: value if isinstance(value, str) else json.dumps(value)
         files = {"tickets/scenario.json": text(scenario), "tickets/cases.json": text(cases)}
-        try:
-            code, out, err = command_line(lab, arguments, files, encoding)
-        except Lost:
-            raise
-        except Exception as error:
-            raise Mismatch(f"main({arguments!r})", "an exit code", f"{type(error).__name__}: {error}", error) from error
+
+        def main(arguments):
+            return command_line(lab, arguments, files, encoding)
+
+        code, out, err = self.value_of("an exit code", main, arguments)
         return code, out.splitlines(), err.splitlines()
 
     def test_c1_c4_command_line_prints_a_line_and_the_failures(self):
