@@ -1,24 +1,30 @@
-"""Grades a submission of a lab, or a class: `python verify.py starter`. Exit 0 when all fifteen tests pass.
+"""Grades a submission of a lab, or a class: `python verify.py starter`. Exit 0 when all tests pass.
 
 A submission runs in a process of its own, with limits; no line of it runs here. README.md says what that promises.
 """
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parent
 sys.path.insert(0, str(KIT / "tests"))
 
-from submission import Limits, Session, module_name  # noqa: E402 - it stands in tests/
+from submission import LABS, MAIN_LAB, Limits, Session  # noqa: E402 - it stands in tests/
+from targets import UsageError, find_targets  # noqa: E402
 
-PASSED, FAILED, USAGE_ERROR, INTERRUPTED = 0, 1, 2, 130
-REPORTS = ("json", "csv", "junit", "gradescope", "classroom", "html")
-
-
-class UsageError(Exception):
-    """The command line is wrong; the message says what and where."""
+PASSED, FAILED, USAGE_ERROR, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+FOR_ONE = ("watch", "hint", "all", "k", "q", "debug", "reset")  # options that a class or a report has no use for
+REPORTS = {
+    "json": "everything, for --resume and programs",
+    "csv": "a row a submission, for a gradebook",
+    "html": "a page to read",
+    "junit": "JUnit XML, for GitLab, Jenkins and others",
+    "gradescope": "results.json of one submission",
+    "classroom": "the result of one submission, for GitHub Classroom's reporter",
+}
 
 
 class CommandLine(argparse.ArgumentParser):
@@ -28,68 +34,46 @@ class CommandLine(argparse.ArgumentParser):
 
 def positive(text):
     """Return the number above 0 that an option gives."""
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
     if not 0 < number < 1e6:
         raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
     return number
 
 
+def whole(text):
+    """Return the whole number of at least 1 that an option gives."""
+    if not text.isdecimal() or not 0 < int(text) < 1_000_000:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
+    return int(text)
+
+
 def command_line():
     parser = CommandLine(prog="verify.py", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("target", nargs="*", help="starter, solution, a file, a folder that holds ticket_triage.py, or a folder of such folders or files")
+    parser.add_argument("target", nargs="*", help="starter, solution, a file, a folder that holds one, or a folder of such folders or files")
+    parser.add_argument("--lab", choices=LABS, default=MAIN_LAB, help=f"which lab (default: {MAIN_LAB})")
     student = parser.add_argument_group("for students")
     student.add_argument("--watch", action="store_true", help="run again at each save")
-    student.add_argument("--hint", action="store_true", help="add a hint for the first failing test")
+    student.add_argument("--hint", action="store_true", help="add a hint to the first failing test")
     student.add_argument("--all", action="store_true", help="show every failure")
-    student.add_argument("-k", metavar="PATTERN", default="", help="run only the tests whose name holds PATTERN")
+    student.add_argument("-k", metavar="PATTERN", default="", help="run a part: a clause, a function, or a part of a test's name")
     student.add_argument("-q", action="store_true", help="print one line")
     student.add_argument("--debug", action="store_true", help="run in this process, for breakpoint(); this is no grade")
     student.add_argument("--reset", action="store_true", help="put the original starter back; your file is kept as .bak")
     limits = parser.add_argument_group("where and how long a submission runs")
     limits.add_argument("--timeout", metavar="SECONDS", type=positive, default=5.0, help="time for each test (default 5)")
-    limits.add_argument("--memory", metavar="MIB", type=positive, default=512.0, help="memory of a submission (default 512)")
+    limits.add_argument("--memory", metavar="MIB", type=whole, default=512, help="memory of a submission (default 512)")
     limits.add_argument("--exec", metavar="PREFIX", default="", help="put this command before the interpreter, e.g. docker run ...")
     limits.add_argument("--python", metavar="NAME", help="the interpreter that runs a submission")
     grading = parser.add_argument_group("for instructors")
-    grading.add_argument("--jobs", metavar="N", type=positive, default=os.cpu_count() or 1, help="submissions side by side (default: the cores)")
+    grading.add_argument("--jobs", metavar="N", type=whole, default=os.cpu_count() or 1, help="submissions side by side (default: the cores)")
     grading.add_argument("--resume", metavar="FILE", help="a result of --json: grade only what is new or changed")
-    for name in REPORTS:
-        grading.add_argument(f"--{name}", metavar="FILE", help=f"write the result as {name}")
+    for name, what in REPORTS.items():
+        grading.add_argument(f"--{name}", metavar="FILE", help=f"write {what}")
     grading.add_argument("--make-autograder", metavar="FILE.zip", help="write an autograder for Gradescope")
     return parser
-
-
-# ---- targets
-
-
-def find_targets(targets, for_one=False):
-    """Return (submissions, is a class): [(name, path)] of everything that the targets name.
-
-    for_one: the report is of one submission, and a folder without any is one that holds nothing (path None).
-    """
-    from classroom import find_in_folder, find_submissions
-
-    submissions, is_class = [], len(targets) > 1
-    for target in targets:
-        path = Path(target)
-        if not path.exists() and not path.is_symlink() and (KIT / target).exists():
-            path = KIT / target
-        if path.is_file() and path.suffix == ".py":
-            submissions.append((path.stem, path))
-        elif path.is_dir() and find_in_folder(path, "ticket_triage"):
-            submissions.append((path.resolve().name, find_in_folder(path, "ticket_triage")))
-        elif path.is_dir():
-            found = find_submissions(path, "ticket_triage")
-            if not found and for_one:
-                found = [(path.resolve().name, None)]
-            if not found:
-                raise UsageError(f"{path}: no ticket_triage.py is in this folder, and no submission")
-            submissions, is_class = submissions + found, True
-        elif path.exists():
-            raise UsageError(f"{path}: expected a Python file or a folder")
-        else:
-            raise UsageError(f"{path}: there is no such file or folder")
-    return submissions, is_class
 
 
 # ---- one submission
@@ -100,17 +84,18 @@ def grade_alone(path, options, limits, progress=None):
     if options.debug:
         from grading import grade_here
 
-        return grade_here(path, options.k)
-    with Session(path, limits) as session:  # the worker starts while the tests are imported
+        return grade_here(path, options.k, options.lab)
+    with Session(path, limits, options.lab) as session:  # the worker starts while the tests are imported
         from grading import grade_session
+        from handout import changed_files, changed_parts
 
         report = grade_session(session, options.k, progress)
-    from handout import changed_files, changed_parts
-
     if not report.load_failure:
-        report.notes = changed_parts(report.lab, report.sources.get(report.lab, ""))
+        report.notes = changed_parts(report.lab, report.sources[report.lab])
     if KIT in path.resolve().parents:
         report.notes += changed_files()
+    if report.notes:
+        report.notes.append("TASK.md says what to leave as it is. --reset gives you the original file, and keeps yours.")
     return report
 
 
@@ -118,16 +103,25 @@ def show_alone(report, options, screen):
     from screen import count_line, report_lines
 
     if options.q:
-        screen.show([f"{report.path.as_posix()}: {count_line(report, screen)}"])
+        screen.show(screen.paragraph(f"{report.path.as_posix()}: {count_line(report)}"))
         return
     screen.show(report_lines(report, screen, options.all, options.hint))
     if options.debug:
-        screen.show(["It ran in this process, for debugging: this is no grade."])
+        screen.show(["It ran in this process, for debugging and without a time limit: this is no grade."])
 
 
-def watch_alone(path, options, limits, screen):
-    """Grade at each save until q or Ctrl-C; return the last Report."""
-    from screen import watch_lines
+def grade_and_show(path, options, limits, screen):
+    """Grade one submission and show it, at each save with --watch; return its last Report."""
+    from screen import Progress, watch_lines
+
+    if not options.watch:
+        progress = Progress("tests", patience=1.0)
+        report = grade_alone(path, options, limits, progress)
+        progress.clear()
+        if not report.marks:
+            raise UsageError(f"-k {options.k}: no test has this in its name, function or clauses")
+        show_alone(report, options, screen)
+        return report
     from watch import watch
 
     def show(report, hint, every):
@@ -137,97 +131,130 @@ def watch_alone(path, options, limits, screen):
     return watch(path, lambda path: grade_alone(path, options, limits), show)
 
 
-def reset(submissions):
+def reset(target, lab):
     from handout import reset
 
-    for _, path in submissions:
-        try:
-            kept = reset(path)
-        except (ValueError, OSError) as error:
-            raise UsageError(str(error)) from error
-        print(f"{path} is the original again" + (f"; what it was is in {kept}" if kept else ""))
+    path = Path(target)
+    if not path.exists() and (KIT / target).exists():
+        path = KIT / target
+    if path.is_dir():
+        if not (path / f"{lab}.py").exists() and path.resolve() != KIT / "starter":  # there it may have been deleted
+            raise UsageError(f"--reset {path}: no {lab}.py is in this folder")
+        path = path / f"{lab}.py"
+    if path.resolve().parent == KIT / "solution":
+        raise UsageError("--reset is for your own file, not for solution/")
+    try:
+        kept = reset(path)
+    except (ValueError, OSError) as error:
+        raise UsageError(str(error)) from error
+    print(f"{path} is the original again" + (f"; what it was is in {kept}" if kept else ""))
     return PASSED
 
 
 # ---- a class, and reports
 
 
-def earlier_submissions(options):
-    """Return the submissions of the result that --resume names, when the same tests made it."""
+def earlier_submissions(options, limits):
+    """Return the submissions of the result that --resume names, when the same tests and limits made it."""
     if not options.resume:
         return []
-    from classroom import kit_digest
+    from cohort import kit_digest
     from reports import read_result
 
     try:
         result = read_result(options.resume)
     except (ValueError, OSError) as error:
-        raise UsageError(f"--resume {options.resume}: {error}") from error
-    return result["submissions"] if result.get("kit") == kit_digest(result["lab"]) else []
+        raise UsageError(f"--resume {error}") from error
+    made_by = (options.lab, kit_digest(options.lab), limits.as_dict())
+    if (result["lab"], result.get("kit"), result.get("limits")) != made_by:
+        print("--resume: other tests or limits made that result, so all are graded again", file=sys.stderr)
+        return []
+    return result["submissions"]
 
 
-def write_reports(result, options):
-    for name in REPORTS:
-        path = getattr(options, name)
-        if path:
-            from reports import WRITERS, write
+def wanted_reports(options, submissions):
+    """Return {name: path} of the reports to write; UsageError where one cannot be written, before anything is graded."""
+    wanted = {name: getattr(options, name) for name in REPORTS if getattr(options, name) is not None}
+    for name, path in wanted.items():
+        if not path or list(wanted.values()).count(path) > 1 or path.endswith(".py"):
+            raise UsageError(f"--{name} {path}: expected a file of its own, and no Python file")
+        if not Path(path).resolve().parent.is_dir():
+            raise UsageError(f"--{name} {path}: there is no folder for it")
+        if Path(path).is_dir():
+            raise UsageError(f"--{name} {path}: this is a folder, expected a file")
+        if name in ("gradescope", "classroom") and len(submissions) != 1:
+            raise UsageError(f"--{name}: this report is of one submission, and there are {len(submissions)}")
+    return wanted
 
-            try:
-                write(path, WRITERS[name](result))
-            except (ValueError, OSError) as error:
-                raise UsageError(f"--{name} {path}: {error}") from error
 
-
-def grade_many(submissions, options, limits, screen):
+def grade_many(submissions, left_out, options, limits, screen):
     """Grade a class; show it and write the reports. Exit code 0 when every submission passes."""
-    import reports  # noqa: F401 - now: later it could be a file that a submission has rewritten
-    from classroom import Progress, class_lines, grade_class
+    wanted, known = wanted_reports(options, submissions), earlier_submissions(options, limits)
+    from cohort import class_lines, fault_of_place, grade_class
+    from reports import WRITERS, write  # now: later it could be a file that a submission has rewritten
+    from screen import Progress
 
-    result = grade_class(submissions, limits, int(options.jobs), earlier_submissions(options), Progress("submissions"))
+    fault = (options.exec or options.python) and fault_of_place(limits, options.lab)
+    if fault:
+        raise UsageError(f"{' '.join(limits.command(0)[:-5])}: {fault}")
+    progress = Progress("submissions")
+    result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress)
+    progress.clear()
     screen.show(class_lines(result, screen))
-    write_reports(result, options)
+    faults = []
+    for name, path in wanted.items():
+        try:
+            write(path, WRITERS[name](result))
+        except (ValueError, OSError) as error:
+            faults.append(f"--{name} {path}: {getattr(error, 'strerror', None) or error}")
+    if faults:
+        raise UsageError("; ".join(faults))
     if not result["complete"]:
         return INTERRUPTED
     return PASSED if all(entry["passed"] == entry["total"] for entry in result["submissions"]) else FAILED
 
 
+def make_autograder(options):
+    from autograder import autograder_zip
+    from reports import write
+
+    try:
+        write(options.make_autograder, autograder_zip(options.lab))
+    except OSError as error:
+        raise UsageError(f"--make-autograder {options.make_autograder}: {error.strerror}") from error
+    print(f"wrote {options.make_autograder}: upload it as the autograder of a programming assignment")
+    return PASSED
+
+
 def run(arguments):
     """Do what the command line says; return the exit code."""
     options = command_line().parse_args(arguments)
-    if options.make_autograder:
-        from autograder import autograder_zip
-        from reports import write
-
-        try:
-            write(options.make_autograder, autograder_zip())
-        except OSError as error:
-            raise UsageError(f"--make-autograder {options.make_autograder}: {error.strerror}") from error
-        return PASSED
-    if not options.target:
+    if bool(options.make_autograder) == bool(options.target):
         raise UsageError("expected a target, for instance: python verify.py starter")
-    submissions, is_class = find_targets(options.target, options.gradescope or options.classroom)
-    limits = Limits(options.timeout, int(options.memory), options.exec, options.python)
-    if options.reset:
-        return reset(submissions)
+    if options.make_autograder:
+        return make_autograder(options)
+    if options.reset and len(options.target) == 1:
+        return reset(options.target[0], options.lab)
+    submissions, left_out, is_class = find_targets(options.target, options.lab, options.gradescope or options.classroom)
+    many = is_class or any(getattr(options, name) is not None for name in ("resume", *REPORTS))
+    useless = [name for name in FOR_ONE if many and getattr(options, name)]
+    if useless:
+        raise UsageError(f"{'-' if len(useless[0]) == 1 else '--'}{useless[0]} is for one submission, and without a report")
+    try:
+        limits = Limits(options.timeout, options.memory, options.exec, options.python)
+    except ValueError as error:
+        raise UsageError(f"--exec {options.exec}: {error}") from error
     from screen import Screen
 
     screen = Screen()
-    if is_class or any(getattr(options, name) for name in REPORTS):
-        return grade_many(submissions, options, limits, screen)
-    (_, path), = submissions
-    if options.watch:
-        report = watch_alone(path, options, limits, screen)
-    else:
-        from classroom import Progress
-
-        report = grade_alone(path, options, limits, Progress("tests", patience=1.0))
-        if not report.marks:
-            raise UsageError(f"-k {options.k}: no test has this in its name, function or clauses (P1 to C4)")
-        show_alone(report, options, screen)
+    if many:
+        return grade_many(submissions, left_out, options, limits, screen)
+    report = grade_and_show(submissions[0][1], options, limits, screen)
     return PASSED if report.complete and not options.k and not options.debug else FAILED
 
 
 def main(arguments=None):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that what was started is ended
     try:
         return run(arguments)
     except UsageError as error:

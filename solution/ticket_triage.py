@@ -38,13 +38,16 @@ class ReplayError(Exception):
 
 
 def show(value):
-    """Return value as a message shows it: ASCII, on one line, cut to SHOWN_LIMIT characters.
+    """Return value as a message shows it: ASCII, on one line, cut to SHOWN_LIMIT characters. It never fails.
 
-    Of a list or a dict only the size is told: one that is nested deep can fail to show, or take for ever.
+    Of a container only the size is told: one that is nested deep can fail to show, or take for ever.
     """
-    if isinstance(value, (list, dict)):
+    if isinstance(value, (list, tuple, dict, set)):
         return f"a {type(value).__name__} of {len(value)}"
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except ValueError:  # more digits than Python converts
+        return f"a huge {type(value).__name__}"
     return text if len(text) <= SHOWN_LIMIT else text[: SHOWN_LIMIT - 3] + "..."
 
 
@@ -246,6 +249,22 @@ def _exactly(record, names, error):
         raise error(f"{show(extra)}: not expected here")
 
 
+def _checked(record, categories):
+    """Return the triage in a decoded reply (P3 to P9)."""
+    _exactly(record, FIELDS, TriageError)
+    category, priority = record["category"], record["priority"]
+    summary, needs_human = record["summary"], record["needs_human"]
+    if type(category) is not str or category not in categories:
+        raise TriageError(f"category: expected one of {', '.join(sorted(categories))}, got {show(category)}")
+    if type(priority) is not int or priority not in PRIORITIES:  # isinstance lets True through: bool is a kind of int
+        raise TriageError(f"priority: expected an integer from {PRIORITIES[0]} to {PRIORITIES[-1]}, got {show(priority)}")
+    if type(summary) is not str or not 1 <= len(summary.strip()) <= SUMMARY_LIMIT:
+        raise TriageError(f"summary: expected 1 to {SUMMARY_LIMIT} characters, got {show(summary)}")
+    if type(needs_human) is not bool:
+        raise TriageError(f"needs_human: expected true or false, got {show(needs_human)}")
+    return {"category": category, "priority": priority, "summary": summary.strip(), "needs_human": needs_human}
+
+
 def parse_triage(raw, categories):
     """Check a reply and return the triage that it holds.
 
@@ -260,19 +279,7 @@ def parse_triage(raw, categories):
     >>> parse_triage('{"category": "billing", "priority": 2, "summary": " Paid twice ", "needs_human": true}', ["billing"])
     {'category': 'billing', 'priority': 2, 'summary': 'Paid twice', 'needs_human': True}
     """
-    record = _decode(raw)
-    _exactly(record, FIELDS, TriageError)
-    category, priority = record["category"], record["priority"]
-    summary, needs_human = record["summary"], record["needs_human"]
-    if type(category) is not str or category not in categories:
-        raise TriageError(f"category: expected one of {', '.join(sorted(categories))}, got {show(category)}")
-    if type(priority) is not int or priority not in PRIORITIES:  # isinstance lets True through: bool is a kind of int
-        raise TriageError(f"priority: expected an integer from {PRIORITIES[0]} to {PRIORITIES[-1]}, got {show(priority)}")
-    if type(summary) is not str or not 1 <= len(summary.strip()) <= SUMMARY_LIMIT:
-        raise TriageError(f"summary: expected 1 to {SUMMARY_LIMIT} characters, got {show(summary)}")
-    if type(needs_human) is not bool:
-        raise TriageError(f"needs_human: expected true or false, got {show(needs_human)}")
-    return {"category": category, "priority": priority, "summary": summary.strip(), "needs_human": needs_human}
+    return _checked(_decode(raw), categories)
 
 
 # ---- to write, 2 of 4
@@ -296,7 +303,7 @@ def run_tool_call(call, tools):
     _exactly(call, ("tool", "arguments"), ToolCallError)
     name, arguments = call["tool"], call["arguments"]
     if type(name) is not str or name not in tools:
-        raise ToolCallError(f"tool: expected one of {', '.join(tools)}, got {show(name)}")
+        raise ToolCallError(f"tool: expected one of {', '.join(tools) or 'no tools'}, got {show(name)}")
     parameters = tools[name]["parameters"]
     if type(arguments) is not dict:
         raise ToolCallError(f"arguments: expected an object, got {show(arguments)}")
@@ -336,7 +343,7 @@ def triage(ticket_text, client, *, categories, tools=None, max_attempts=2, max_t
         try:
             record = _decode(raw)
             if "tool" not in record:
-                answer = parse_triage(raw, categories)
+                answer = _checked(record, categories)
                 return {**answer, "attempts": refused + 1, "tool_calls": tool_calls, "fallback": False}
             if tool_calls == max_tool_calls:
                 break

@@ -38,13 +38,16 @@ class ReplayError(Exception):
 
 
 def show(value):
-    """Return value as a message shows it: ASCII, on one line, cut to SHOWN_LIMIT characters.
+    """Return value as a message shows it: ASCII, on one line, cut to SHOWN_LIMIT characters. It never fails.
 
-    Of a list or a dict only the size is told: one that is nested deep can fail to show, or take for ever.
+    Of a container only the size is told: one that is nested deep can fail to show, or take for ever.
     """
-    if isinstance(value, (list, dict)):
+    if isinstance(value, (list, tuple, dict, set)):
         return f"a {type(value).__name__} of {len(value)}"
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except ValueError:  # more digits than Python converts
+        return f"a huge {type(value).__name__}"
     return text if len(text) <= SHOWN_LIMIT else text[: SHOWN_LIMIT - 3] + "..."
 
 

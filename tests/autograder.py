@@ -20,16 +20,16 @@ mkdir -p "$ROOT/results"
 RESULT="$ROOT/results/results.json"
 rm -f "$RESULT"
 cd "$ROOT/source" || exit 1
-python3 verify.py "$ROOT/submission" --gradescope "$RESULT" || true
+python3 verify.py "$ROOT/submission" --lab {lab} --gradescope "$RESULT" || true
 if [ ! -s "$RESULT" ]; then
   echo '{"score": 0, "output": "The autograder failed. Tell your instructor.", "tests": []}' > "$RESULT"
 fi
 """
 
 
-def autograder_files():
-    """Return {name in the zip: bytes} of what the grader needs."""
-    files = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode()}
+def autograder_files(lab):
+    """Return {name in the zip: bytes} of what the grader of a lab needs."""
+    files = {"setup.sh": SETUP.encode(), "run_autograder": RUN.replace("{lab}", lab).encode()}
     paths = [KIT / "verify.py", KIT / "TASK.md"]
     for room in ("tests", "scenario"):
         paths += [path for path in sorted((KIT / room).rglob("*")) if path.is_file()]
@@ -40,11 +40,11 @@ def autograder_files():
     return files
 
 
-def autograder_zip():
+def autograder_zip(lab):
     """Return the bytes of the zip; the same files give the same bytes."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in autograder_files().items():
+        for name, data in autograder_files(lab).items():
             entry = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
             runs = name in ("setup.sh", "run_autograder")
             entry.external_attr = (0o100755 if runs else 0o100644) << 16

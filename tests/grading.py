@@ -1,17 +1,18 @@
 """Grades one submission: runs the fifteen tests of its lab, and says of each what became of it.
 
-Every test is known before anything starts, begins as "not run", and passes only by a recorded success.
+A test counts as passed when unittest has recorded its success, and in no other case: one that vanishes was "not run".
 """
 
 import importlib
 import re
 import sys
 import time
+import types
 import unittest
 from pathlib import Path
 
 from labtest import Mismatch, cut
-from submission import Lost, Session, StandIn, module_name, read_sources
+from submission import MAIN_LAB, Lost, Session, StandIn, lab_of, read_sources
 
 PASSED, FAILED, WAITING, NOT_RUN = "passed", "failed", "waiting", "not run"
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
@@ -109,30 +110,38 @@ def failure_of(error, row):
     return {**failure, "reason": f"{type(error).__name__}: {cut(str(error))}", "lines": list(getattr(error, "lines", ()))}
 
 
+def tail(text):
+    """Return the last PRINTED_LIMIT characters of a text, and say so when it is longer."""
+    return text if len(text) <= PRINTED_LIMIT else f"(the last {PRINTED_LIMIT:,} of {len(text):,} characters)\n{text[-PRINTED_LIMIT:]}"
+
+
 class Report:
     """The result of one submission: a mark for each test in the order of the contract."""
 
-    def __init__(self, path, marks, sources, load_failure=None):
-        self.path, self.marks, self.sources, self.load_failure = Path(path), marks, sources, load_failure
-        self.lab = module_name(self.path)
+    def __init__(self, path, lab, marks, sources, names, load_failure=None):
+        """sources: {module: text}; names: what the submission's module has; load_failure: a failure, or None."""
+        self.path, self.lab, self.marks, self.sources, self.load_failure = Path(path), lab, marks, sources, load_failure
         self.notes = []
         self.sentences = {clause: text for mark in reversed(marks) for clause, text in mark.sentences.items()}
-        self.task = "TASK.md" if self.lab == "ticket_triage" else f"scenario/{self.lab}/TASK.md"
+        self.task = "TASK.md" if lab == MAIN_LAB else f"scenario/{lab}/TASK.md"
         waiting = [mark for mark in marks if any(failure.get("cause") == "NotImplementedError" for failure in mark.failures)]
         groups = dict.fromkeys(mark.function for mark in marks)
-        self.functions = [name for name in groups if self.definition(name)]
-        self.unwritten = [name for name in self.functions if all(mark in waiting for mark in marks if mark.function == name)]
-        self.unwritten = [name for name in self.unwritten if f'NotImplementedError("write {name}")' in self.sources[self.lab]]
-        for mark in marks:
-            if mark in waiting or (self.unwritten and mark.verdict == FAILED and mark.function not in self.functions):
+        if load_failure:
+            for mark in marks:
+                mark.verdict, mark.failures = NOT_RUN, []
+        functions = [name for name in groups if name in names]
+        stubs = [name for name in functions if f'NotImplementedError("write {name}")' in self.sources[lab]]
+        self.unwritten = [name for name in stubs if all(mark in waiting for mark in marks if mark.function == name)]
+        for mark in marks:  # a group of another name, such as the command line, needs every function
+            if mark in waiting or (self.unwritten and mark.verdict == FAILED and mark.function not in functions and names):
                 mark.verdict = WAITING
 
     def definition(self, name):
-        """Return "file, line N" of a function's definition, or None."""
+        """Return "file, line N" of a function's definition, or the file where it is not seen."""
         for number, line in enumerate(self.sources.get(self.lab, "").splitlines(), start=1):
             if line.startswith(f"def {name}("):
                 return f"{self.path.as_posix()}, line {number}"
-        return None
+        return self.path.as_posix()
 
     def source_line(self, file, number):
         """Return "file, line N: its text" of a line of the submission."""
@@ -149,16 +158,24 @@ class Report:
     def complete(self):
         return self.passed == len(self.marks) > 0
 
+    @property
+    def reason(self):
+        """Why the submission did not run, with the line, or None."""
+        if not self.load_failure:
+            return None
+        line = "".join(f" (line {number})" for _, number in self.load_failure.get("lines", ())[-1:])
+        return self.load_failure["reason"] + line
+
     def as_dict(self, name=None):
         """Return what reports are made from: one submission, all texts and numbers."""
-        failed = next((mark for mark in self.marks if mark.verdict != PASSED), None)
+        failed = next((mark for mark in self.marks if mark.verdict != PASSED and not self.load_failure), None)
         return {
             "name": name or self.path.stem,
             "path": str(self.path),
             "passed": self.passed,
             "total": len(self.marks),
             "seconds": round(sum(mark.seconds for mark in self.marks), 3),
-            "reason": self.load_failure["reason"] if self.load_failure else None,
+            "reason": self.reason,
             "first_failing": self.failure_texts(failed)[0]["clause"] if failed else None,
             "marks": [self.mark_as_dict(mark) for mark in self.marks],
         }
@@ -171,8 +188,8 @@ class Report:
             "title": mark.title,
             "verdict": mark.verdict,
             "seconds": round(mark.seconds, 3),
-            "failure": self.failure_texts(mark)[0] if mark.verdict != PASSED else None,
-            "printed": cut("".join(text for text, _ in mark.printed), PRINTED_LIMIT),
+            "failure": None if mark.verdict == PASSED or self.load_failure else self.failure_texts(mark)[0],
+            "printed": tail("".join(text for text, _ in mark.printed)),
         }
 
     def failure_texts(self, mark, every=False):
@@ -211,9 +228,9 @@ def run_tests(tests, session=None, pattern="", progress=None):
     return [marks[test.id()] for test in chosen]
 
 
-def grade(path, limits=None):
+def grade(path, limits=None, lab=None):
     """Grade the submission at path in a worker process; return its Report."""
-    with Session(path, limits) as session:
+    with Session(path, limits, lab) as session:
         return grade_session(session)
 
 
@@ -221,18 +238,24 @@ def grade_session(session, pattern="", progress=None):
     """Grade the submission of a session that is open; return its Report."""
     marks = run_tests(tests_of(session.lab, StandIn(session.lab, session)), session, pattern, progress)
     failure = session.load_failure and failure_of(session.load_failure, {})
-    return Report(session.path, marks, session.sources, failure)
+    return Report(session.path, session.lab, marks, session.sources, {*session.attributes, *session.values}, failure)
 
 
-def grade_tests(name, lost, lab="ticket_triage"):
-    """Return the dict of a submission of which no test was run, because of `lost` (a Lost or None)."""
+def grade_nothing(name, lab, reason=None):
+    """Return the dict of a submission of which no test was run, for that reason."""
     marks = [Mark(test) for test in tests_of(lab, StandIn(lab))]
-    return Report(Path(f"{lab}.py"), marks, {}, lost and failure_of(lost, {})).as_dict(name)
+    return Report(Path(f"{lab}.py"), lab, marks, {}, set(), reason and failure_of(Lost(reason), {})).as_dict(name)
 
 
-def grade_here(path, pattern=""):
+def grade_here(path, pattern="", lab=None):
     """Run the tests on the submission in this process, for a debugger; this is no grade."""
-    lab = module_name(Path(path))
-    sys.path.insert(0, str(Path(path).parent.resolve()))
-    marks = run_tests(tests_of(lab, importlib.import_module(lab)), None, pattern)
-    return Report(path, marks, read_sources(Path(path)))
+    lab = lab or lab_of(path) or MAIN_LAB
+    try:
+        sources = read_sources(path, lab)
+    except Lost as error:
+        return Report(path, lab, [Mark(test) for test in tests_of(lab, StandIn(lab))], {}, set(), failure_of(error, {}))
+    module = sys.modules[lab] = types.ModuleType(lab)
+    module.__file__ = str(path)
+    sys.path.insert(0, str(path.parent.resolve()))
+    exec(compile(sources[lab], str(path), "exec", dont_inherit=True), vars(module))
+    return Report(path, lab, run_tests(tests_of(lab, module), None, pattern), sources, set(vars(module)))

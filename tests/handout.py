@@ -3,7 +3,6 @@
 tests/originals.json holds the starters and the digests of the other files; tests/kit/make_starter.py makes it.
 """
 
-import ast
 import hashlib
 import json
 import os
@@ -22,16 +21,21 @@ def originals():
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def digest(path):
+    """Return the sha256 of a text file, whatever its line ends: git may change them on Windows."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+
+
 def changed_files():
     """Return one sentence for each file of the kit that differs from the hand-out. A folder taken away is no change."""
     notes = []
-    for name, digest in originals()["sha256"].items():
+    for name, expected in originals()["sha256"].items():
         path = KIT / name
         if not path.exists():
             if path.parent.exists():
-                notes.append(f"{name} is missing. TASK.md says to leave it: take it from the hand-out again.")
-        elif hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest() != digest:
-            notes.append(f"{name} was changed. TASK.md says to leave it: take it from the hand-out again.")
+                notes.append(f"{name} is missing: take it from the hand-out again")
+        elif digest(path) != expected:
+            notes.append(f"{name} was changed: take it from the hand-out again")
     return notes
 
 
@@ -50,12 +54,14 @@ def changed_parts(lab, source):
     changed = [name for name, part in original["provided"].items() if part not in text]
     if changed:
         shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
-        notes.append(f"{shown}: provided, and changed here. TASK.md says to leave it. --reset gives you the original.")
+        notes.append(f"{shown}: provided, and changed here")
     return notes
 
 
 def parameters(text):
     """Return the names of the parameters without a default of the function whose header begins the text, or None."""
+    import ast
+
     for end in re.finditer(r":[ \t]*(#.*)?$", text, re.MULTILINE):
         try:
             function = ast.parse(text[: end.end()] + "\n    pass").body[0]

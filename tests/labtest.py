@@ -31,8 +31,9 @@ class Call:
 
     @property
     def replies(self):
-        """What the client among the arguments plays, as texts."""
-        return [shown(reply) for arg in self.args if isinstance(arg, Client) for reply in arg.replies]
+        """What the client among the arguments has played, as texts."""
+        played = [reply for arg in self.args if isinstance(arg, Client) for reply in arg.replies[: len(arg.seen)]]
+        return [f"raised {reply!r}" if isinstance(reply, BaseException) else shown(reply) for reply in played]
 
     def __str__(self):
         words = [shown(arg) for arg in self.args] + [f"{name}={shown(arg)}" for name, arg in self.kwargs.items()]
@@ -68,7 +69,8 @@ def spelled(value):
 
 def said(error):
     """Return an exception as a message shows it."""
-    return f"{type(error).__name__}: {cut(str(error))}"
+    message = cut(str(error))
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 def kind(value):

@@ -18,28 +18,17 @@ from html import escape
 from pathlib import Path
 
 from grading import FAILED, NOT_RUN, PASSED, WAITING
-from screen import LABELS
+from screen import LABELS, SYMBOLS, visible
 
-SCHEMA = 1
+SCHEMA = 1  # of a result
 VERDICTS = (PASSED, FAILED, WAITING, NOT_RUN)
 DID_NOT_RUN, NOT_GRADED = "did not run", "not graded"
 TEMPLATE = Path(__file__).with_name("report.html")
-PRINTED_LIMIT = 2000  # characters of what a submission printed in one test, the last ones
 CLASSROOM_LIMIT = 120_000  # the reporter reads an environment variable, and Linux allows 128 KiB for one
 
-# C0 and C1 controls, line separators, characters that turn the direction of a line, surrogates, and no characters at all
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-
-
-def visible(text):
-    """Return text on one line that any format can hold: what cannot be seen is written as an escape, such as \\x1b."""
-    return UNSEEN.sub(lambda match: ascii(match[0])[1:-1], str(text))
-
-
-def visible_lines(text, limit=PRINTED_LIMIT):
-    """Return the last lines of a longer text, each of them visible."""
-    kept = text if len(text) <= limit else f"(the last {limit:,} of {len(text):,} characters)\n{text[-limit:]}"
-    return [visible(line) for line in kept.splitlines()]
+def visible_lines(text):
+    """Return the lines of a text, each of them visible."""
+    return [visible(line) for line in text.splitlines()]
 
 
 # ---- one row a submission
@@ -128,13 +117,13 @@ def to_csv(result):
     functions = functions_of(result)
     text = io.StringIO(newline="")
     table = csv.writer(text)
-    table.writerow(map(cell, ["name", "passed", "total", "percent", *functions, "first failing clause", "status"]))
+    table.writerow(map(cell, ["name", "passed", "total", "percent", *functions, "first failing clause", "status", "reason"]))
     for row in entries(result):
         counts = [sum(mark["function"] == name and mark["verdict"] == PASSED for mark in row["marks"]) for name in functions]
         numbers = [row["passed"], row["total"], round(100 * row["passed"] / max(row["total"], 1), 1), *counts]
         if row["status"] == NOT_GRADED:
             numbers = [""] * len(numbers)  # a 0 would be a grade
-        table.writerow(map(cell, [row["name"], *numbers, row["first_failing"] or "", row["status"]]))
+        table.writerow(map(cell, [row["name"], *numbers, row["first_failing"] or "", row["status"], row["reason"] or ""]))
     return text.getvalue()
 
 
@@ -220,7 +209,6 @@ def classroom_test(mark, limit):
 # ---- the page
 # A cell that did not pass is a link to what happened, told once at the end of the page for all whom it happened to.
 
-SIGNS = {PASSED: "\u2714", FAILED: "\u2718", WAITING: "\u00b7", NOT_RUN: "?"}
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 CLASSES = {FAILED: "", WAITING: " class=w", NOT_RUN: " class=n"}
 
@@ -272,7 +260,7 @@ def matrix_row(row, catalogue):
     notes = "".join(f"<small>{safe(note if len(note) < 160 else note[:160] + ' ...')}</small>" for note in row["notes"])
     cells = []
     for mark, failure in zip(row["marks"], catalogue.numbers[id(row)]):
-        sign = SIGNS[mark["verdict"]]
+        sign = SYMBOLS[mark["verdict"]]
         kind = CLASSES.get(mark["verdict"], "")
         linked = f"<a{kind} href=#{failure}>{sign}</a>" if failure else f"<span{kind}>{sign}</span>" if kind else sign
         cells.append(f"<td>{linked}")
@@ -409,7 +397,7 @@ def single_parts(result, row):
 
 def single_mark(row, mark):
     verdict = mark["verdict"]
-    line = f"<i class={verdict[0]} aria-hidden=true>{SIGNS[verdict]}</i><span>{safe(mark['title'])}</span> <small>{verdict}</small>"
+    line = f"<i class={verdict[0]} aria-hidden=true>{SYMBOLS[verdict]}</i><span>{safe(mark['title'])}</span> <small>{verdict}</small>"
     failure = mark["failure"]
     if verdict == PASSED or failure is None or (row["reason"] and failure["reason"] == row["reason"]):
         return f"<li><p>{line}</p>"
@@ -427,11 +415,11 @@ WRITERS = {"json": to_json, "csv": to_csv, "junit": to_junit, "gradescope": to_g
 def write(path, content):
     """Write a file (str or bytes) whole or not at all; newlines stay as they are. A pipe is written to directly."""
     data = content if isinstance(content, bytes) else content.encode("utf-8")
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as stream:
             stream.write(data)
         return
+    path = Path(os.path.realpath(path))
     part = path.with_name(f".report-{os.getpid()}.part")
     try:
         with open(part, "wb") as stream:

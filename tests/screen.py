@@ -4,9 +4,11 @@ Nothing is told by colour or symbol alone: each line says in words or numbers wh
 """
 
 import os
+import re
 import shutil
 import sys
-import textwrap
+import time
+import unicodedata
 
 from grading import FAILED, NOT_RUN, PASSED, WAITING
 
@@ -19,9 +21,36 @@ PRINTED_LINES = 12  # of what the submission printed, the last ones
 KEYS = "Watching. Press h for a hint, a for all failures, q to quit."
 
 
-def escape(text):
-    """Return text with control, format and surrogate characters escaped: it cannot colour a terminal or break a line."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+# C0 and C1 controls, line separators, characters that turn the direction of a line, surrogates, and no characters at all
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def visible(text):
+    """Return text on one line that colours no terminal: what cannot be seen is written as an escape, such as \\x1b."""
+    return UNSEEN.sub(lambda match: ascii(match[0])[1:-1], str(text))
+
+
+def width_of(text):
+    """Return the columns that a text takes on a terminal: a Chinese character takes two, a combining mark none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    return len(text) + wide - sum(unicodedata.combining(char) != 0 for char in text)
+
+
+def fold(text, columns):
+    """Return text as lines of at most so many columns, broken at blanks, and inside a word that is too long."""
+    lines, line = [], ""
+    for part in re.findall(r"\s+|[^\s]+", text):
+        if width_of(line + part) > columns and line.strip():
+            lines.append(line.rstrip())
+            line, part = "", part.lstrip()
+        for char in part if width_of(part) > columns else [part]:
+            if width_of(line + char) > columns:
+                lines.append(line)
+                line = ""
+            line += char
+    return lines + [line.rstrip()] if line.strip() or not lines else lines
 
 
 class Screen:
@@ -52,11 +81,11 @@ class Screen:
 
     def wrap(self, label, text):
         """Return lines of a label and a text beside it, no wider than the screen."""
-        rows = textwrap.wrap(escape(text), self.width - LABEL_WIDTH - 2, break_on_hyphens=False) or [""]
+        rows = fold(visible(text), self.width - LABEL_WIDTH - 2)
         return [f"  {label:<{LABEL_WIDTH}}{rows[0]}"] + [" " * (LABEL_WIDTH + 2) + row for row in rows[1:]]
 
     def paragraph(self, text):
-        return textwrap.wrap(escape(text), self.width, break_on_hyphens=False)
+        return fold(visible(text), self.width)
 
     def clear(self):
         """Empty the screen where the terminal can: what comes next is drawn in its place."""
@@ -84,7 +113,7 @@ def enable_escapes():
 
 def report_lines(report, screen, every=False, hint=False):
     """Return what a student sees: a line a function, then the first failure (or every one), then the count."""
-    lines = [screen.paint(escape(report.path.as_posix()), "1"), ""]
+    lines = [screen.paint(visible(report.path.as_posix()), "1"), ""]
     for note in report.notes:
         lines += [*screen.paragraph(f"Note: {note}"), ""]
     if report.load_failure:
@@ -94,14 +123,12 @@ def report_lines(report, screen, every=False, hint=False):
         shown = [mark for mark in report.marks if mark.verdict != PASSED]
         for mark in shown if every else shown[:1]:
             lines += ["", *mark_lines(report, mark, screen, every, hint)]
-    return lines + ["", count_line(report, screen)]
+    return lines + ["", screen.paint(f"{report.passed} of {len(report.marks)} passed", COLOURS[PASSED if report.complete else FAILED])]
 
 
-def count_line(report, screen):
+def count_line(report):
     text = f"{report.passed} of {len(report.marks)} passed"
-    if report.load_failure:
-        text += ": it did not load"
-    return screen.paint(text, COLOURS[PASSED if report.complete else FAILED])
+    return f"{text}, {report.load_failure['reason']}" if report.load_failure else text
 
 
 def function_lines(report, screen):
@@ -141,9 +168,9 @@ def place_lines(report, places, screen):
 def mark_lines(report, mark, screen, every=False, hint=False):
     """Return the failure of one test: clause, call, expected, got, why, at, and what the submission printed."""
     lines = []
-    if mark.function in report.unwritten:
-        place = report.definition(mark.function)
-        lines += screen.paragraph(f"Next: {mark.function} is not written yet ({place})." if place else f"Next: {mark.function} is not written yet.")
+    first = next(other for other in report.marks if other.function == mark.function)
+    if mark.function in report.unwritten and mark is first:
+        lines += screen.paragraph(f"Next: {mark.function} is not written yet ({report.definition(mark.function)}).")
     for texts in report.failure_texts(mark, every and mark.verdict != WAITING):
         lines += [""] if lines else []
         lines += screen.paragraph(f"{report.task} {texts['clause']}: {texts['sentence']}")
@@ -163,7 +190,7 @@ def printed_lines(printed, screen):
     """Return the last lines that the submission printed in a test, and how much was dropped."""
     rows = "".join(text for text, _ in printed).splitlines()
     dropped = sum(count for _, count in printed)
-    shown = [escape(row) for row in rows[-PRINTED_LINES:]]
+    shown = [visible(row) for row in rows[-PRINTED_LINES:]]
     if len(rows) > PRINTED_LINES:
         shown.insert(0, f"(the last {PRINTED_LINES} of {len(rows)} lines)")
     if dropped:
@@ -171,7 +198,7 @@ def printed_lines(printed, screen):
     label = "printed"
     lines = []
     for row in shown:
-        lines.append(f"  {label:<{LABEL_WIDTH}}| {row}"[: screen.width])
+        lines.append(fold(f"  {label:<{LABEL_WIDTH}}| {row}", screen.width)[0])
         label = ""
     return lines
 
@@ -187,3 +214,29 @@ def progress_bar(done, total, width=30):
     """Return a bar such as [#####.....] 5/10."""
     filled = width * done // max(total, 1)
     return f"[{'#' * filled}{'.' * (width - filled)}] {done}/{total}"
+
+
+class Progress:
+    """A line on stderr with a bar, the rate and the time left; only on a terminal, and only when it takes a while."""
+
+    def __init__(self, what, patience=0.0):
+        self.stream, self.what = sys.stderr, what
+        self.begun, self.drawn = time.monotonic(), False
+        self.patience = patience if self.stream.isatty() else float("inf")
+
+    def __call__(self, done, total):
+        if time.monotonic() - self.begun < self.patience:
+            return
+        rate = done / max(time.monotonic() - self.begun, 1e-6)
+        left = (total - done) / rate if done else 0.0
+        text = f"{progress_bar(done, total)}  {rate:.1f} {self.what} a second, {left:.0f} s left" if done else progress_bar(done, total)
+        columns = shutil.get_terminal_size().columns
+        self.stream.write(f"\r{text:<{min(columns, 79) - 1}}"[:columns])
+        self.stream.flush()
+        self.drawn = True
+
+    def clear(self):
+        """Take the line away."""
+        if self.drawn:
+            self.stream.write("\r" + " " * (min(shutil.get_terminal_size().columns, 79) - 1) + "\r")
+            self.stream.flush()

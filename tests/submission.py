@@ -12,6 +12,7 @@ import builtins
 import codecs
 import json
 import os
+import re
 import shlex
 import stat
 import subprocess
@@ -21,13 +22,16 @@ import time
 import types
 from pathlib import Path
 
+from handout import originals
 from processes import Line, children, end_process, guard_this_process, remove_folder, running_lines
 from worker import ERRORS_LIMIT, MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, TEXT_LIMIT, Malformed, decode, encode, run_main
 
 WORKER = Path(__file__).with_name("worker.py").read_bytes()
 BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-LABS = [test.stem[len("test_") :] for test in Path(__file__).parent.glob("test_*.py")]
+LABS = sorted(test.stem[len("test_") :] for test in Path(__file__).parent.glob("test_*.py"))
+MAIN_LAB = "ticket_triage"  # what is meant where nothing is said; the other labs import it
+RESUBMITTED = re.compile(r"-\d+$")  # a learning platform adds -1, -2 to a file that was sent again
 START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
 TOTAL_LIMIT = 16 * MESSAGE_LIMIT  # characters that a worker may send in one test
 SOURCE_LIMIT = 1024 * 1024  # bytes of one source file
@@ -47,6 +51,10 @@ class Limits:
         self.prefix = shlex.split(prefix)
         self.python = python or ("python3" if self.prefix else sys.executable)
 
+    def as_dict(self):
+        """Return what a verdict can depend on; python is left out where it is the grader's own."""
+        return {"seconds": self.seconds, "memory": self.memory, "exec": self.prefix, "python": Path(self.python).name}
+
     def command(self, size):
         """Return the command line of a worker whose source has size bytes. ssh gives its words to a shell: quoted."""
         words = [self.python, "-I", "-S", "-B", "-c", BOOT.format(size)]
@@ -58,18 +66,18 @@ class Limits:
 # ---- the submission's files
 
 
-def module_name(path):
-    """Return the lab that a file is a submission of: anna_lee_123_ticket_triage.py is one of ticket_triage."""
-    matching = [lab for lab in LABS if path.stem == lab or path.stem.endswith(f"_{lab}")]
-    return max(matching, key=len, default="ticket_triage")
+def lab_of(path):
+    """Return the lab that a file is a submission of (anna_lee_123_ticket_triage-1.py is one of ticket_triage), or None."""
+    stem = RESUBMITTED.sub("", path.stem)
+    matching = [lab for lab in LABS if stem == lab or stem.endswith(f"_{lab}")]
+    return max(matching, key=len, default=None)
 
 
-def read_sources(path):
+def read_sources(path, lab):
     """Return {module name: text} of the submission and, when it has its usual name, of the files beside it.
 
     Lost says why the submission cannot be read. A file beside it that cannot be read fails when it is imported.
     """
-    lab = module_name(path)
     sources = {lab: read_source(path)}
     if path.name == f"{lab}.py":
         siblings = [sibling for sibling in path.parent.glob("*.py") if sibling.stem.isidentifier() and sibling.stem != lab]
@@ -78,6 +86,8 @@ def read_sources(path):
                 sources[sibling.stem] = read_source(sibling)
             except Lost as error:
                 sources[sibling.stem] = f"raise ImportError({str(error)!r})"
+    if MAIN_LAB not in sources:  # the other labs use what it provides
+        sources[MAIN_LAB] = originals()["starter"][f"{MAIN_LAB}.py"]["text"]
     return sources
 
 
@@ -99,6 +109,8 @@ def read_source(path):
         text = data.decode(source_encoding(data))
     except (SyntaxError, UnicodeDecodeError, LookupError) as error:
         raise Lost(f"{path.name} is not UTF-8 text: {error}. Save it as UTF-8.") from error
+    if not text.strip():
+        raise Lost(f"{path.name} is empty")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -183,9 +195,9 @@ def error_classes(described):
 class Session:
     """One submission under grading: starts workers, sends calls, answers callbacks, keeps the limits."""
 
-    def __init__(self, path, limits=None):
+    def __init__(self, path, limits=None, lab=None):
         self.path, self.limits = Path(path), limits or Limits()
-        self.lab = module_name(self.path)
+        self.lab = lab or lab_of(self.path) or MAIN_LAB
         self.sources, self.load_failure = {}, None
         self.process = self.line = self.folder = self.stderr = None
         self.loaded = self.once_loaded = self.busy = False
@@ -195,7 +207,7 @@ class Session:
     def __enter__(self):
         """Start a worker, which has nothing of the submission yet: that comes when all is imported that judges it."""
         try:
-            self.sources = read_sources(self.path)
+            self.sources = read_sources(self.path, self.lab)
             self.files = {f"{name}.py" for name in self.sources}
             self.spawn()
             guard_this_process()
@@ -294,7 +306,7 @@ class Session:
         try:
             if loaded["kind"] == "raised":
                 error = raised_error(loaded.get("error"), {}, [], self.files)
-                lost = Lost(f"it does not load: {type(error).__name__}: {error}")
+                lost = Lost(f"it does not load: {type(error).__name__}{': ' if str(error) else ''}{error}")
                 lost.lines = error.lines
                 raise lost
             functions, values = loaded.get("functions"), loaded.get("values")

@@ -39,8 +39,10 @@ def deep_values():
             low = middle
         except RecursionError:
             high = middle - 1
-    more = 32 if low < 1200 else 4  # before Python 3.12 the frames of functions count as well, and a worker has fewer
-    return ["[" * depth + "]" * depth for depth in range(low - 4, low + more)]
+    depths = range(low - 4, low + 4)
+    if low < 1200:  # before Python 3.12 the frames of functions count as well, and a worker has fewer
+        depths = range(low - 4, low + 32, 3)
+    return ["[" * depth + "]" * depth for depth in depths]
 
 
 class Tools:
@@ -88,7 +90,7 @@ def refused(function, *args):
 
 class ParseTriage(LabTest):
     def test_p1_takes_off_whitespace_and_one_closed_fence(self):
-        """P1 Surrounding whitespace goes, then one Markdown fence, ``` or ```json, that is closed.
+        """P1 Around the object there may be whitespace, and inside that one Markdown fence that is closed.
 
         Hint: A fence has two parts, a first line and an end. Which of the two does this reply have? And are
         there backticks that are no fence?
@@ -120,8 +122,8 @@ class ParseTriage(LabTest):
                 self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
 
     def test_p2_refuses_all_but_one_json_object(self):
-        """P2 What is left is one JSON object; all else is a TriageError, never repaired or searched.
-        P8 No other exception leaves, whatever text comes in.
+        """P2 Nothing but one JSON object is taken; whatever else comes is refused, not mended.
+        P8 No reply can cause an exception but TriageError, and its message names the field.
 
         Hint: The decoder can fail in more than one way, and it accepts more than JSON. Which exceptions can it
         raise here? What is parse_constant of json.loads for?
@@ -130,6 +132,7 @@ class ParseTriage(LabTest):
             self.returns(ANSWER, lab.parse_triage, json.dumps(ANSWER, indent=3).replace("P", "\\u0050"), CATEGORIES)
         refused_replies = [
             ("", "nothing came"),
+            ("\ud800", "half a character, which UTF-8 cannot hold"),
             (" \n ", "nothing but blanks came"),
             ("The parcel is late.", "prose"),
             (f"Sure! {RAW}", "prose before the object: do not search for it"),
@@ -160,9 +163,9 @@ class ParseTriage(LabTest):
                 self.refuses(lab.TriageError, "", lab.parse_triage, deep, CATEGORIES)
 
     def test_p3_wants_exactly_the_four_fields_each_once(self):
-        """P3 The object has exactly category, priority, summary and needs_human; the message names a wrong field.
-        P2 A key given twice is refused, and the message names it.
-        P9 Returned is a new dict of just the four fields.
+        """P3 There are four fields and no others: category, priority, summary, needs_human. A wrong one is named.
+        P2 Nothing but one JSON object is taken; whatever else comes is refused, not mended.
+        P9 The result is a dict with these four fields and nothing else, the summary stripped.
 
         Hint: An object can lack one field and have another one too many, so the number of its fields proves
         nothing. What has become of a key that was given twice once you hold a dict? Look up object_pairs_hook.
@@ -192,8 +195,8 @@ class ParseTriage(LabTest):
                 self.refuses(lab.TriageError, field, lab.parse_triage, raw, CATEGORIES)
 
     def test_p4_category_is_one_of_the_categories(self):
-        """P4 category is a str out of the categories, which are a list, tuple, set or frozenset.
-        P8 The message names the field.
+        """P4 category is one of the given names, whichever container holds them.
+        P8 No reply can cause an exception but TriageError, and its message names the field.
 
         Hint: What happens when you look up a list in a set? Which question comes first: of which type is the
         value, or is it among the categories?
@@ -220,9 +223,9 @@ class ParseTriage(LabTest):
                     self.refuses(lab.TriageError, "category", lab.parse_triage, reply(category=category), categories)
 
     def test_p5_p7_priority_is_an_int_and_needs_human_a_bool(self):
-        """P5 priority is an int from 1 to 4, and nothing else passes for one.
-        P7 needs_human is true or false, and nothing else passes for one.
-        P8 The message names the field.
+        """P5 priority is 1, 2, 3 or 4, and nothing passes for one of these that only looks like it.
+        P7 needs_human takes the two JSON booleans and nothing else.
+        P8 No reply can cause an exception but TriageError, and its message names the field.
 
         Hint: Try isinstance(True, int), True == 1 and 2.0 == 2 in the interpreter. Which check tells them
         apart?
@@ -268,8 +271,8 @@ class ParseTriage(LabTest):
             self.check("how many messages differ when another field is wrong", len(messages), 2)
 
     def test_p6_summary_has_1_to_120_characters_after_stripping(self):
-        """P6 summary is a str of 1 to 120 characters after stripping, and is never cut to fit.
-        P9 It is returned stripped.
+        """P6 summary has 1 to 120 characters, blanks around it not counted; a longer one is refused, not cut.
+        P9 The result is a dict with these four fields and nothing else, the summary stripped.
 
         Hint: Which text do you measure, and which text do you return?
         """
@@ -279,6 +282,7 @@ class ParseTriage(LabTest):
             ("y" * 120, "y" * 120, "P6", "120 characters fit"),
             ("\n  " + "z" * 120 + " \t", "z" * 120, "P6", "it is counted after stripping"),
             ("包" * 120, "包" * 120, "P6", "characters are counted, not bytes"),
+            ("Late \ud800\0", "Late \ud800\0", "P8", "half a character and a NUL are characters: do not encode"),
             ("  Two  words\n", "Two  words", "P9", "blanks inside stay, blanks around go"),
         ]
         for summary, expected, clause, because in accepted:
@@ -308,8 +312,8 @@ class RunToolCall(LabTest):
         return message
 
     def test_r1_r5_takes_a_tool_and_its_arguments_and_runs_it_once(self):
-        """R1 A call is a dict with exactly the keys tool and arguments, else a ToolCallError naming the key.
-        R5 Returned is (name, what the function returned); it is called once, and what it raises passes through.
+        """R1 A call has two keys, tool and arguments. ToolCallError names the one that is missing or extra.
+        R5 A good call runs its function once and gives (name, result); what the function raises comes out as it is.
 
         Hint: Who promises that call is a dict? And when the tool itself fails: is the call to blame?
         """
@@ -344,8 +348,8 @@ class RunToolCall(LabTest):
                 self.refuses_call(named, call)
 
     def test_r2_runs_only_tools_of_the_whitelist(self):
-        """R2 A name that is not in tools is a ToolCallError naming the tool; a name that is no str is refused too.
-        R4 A refused call never calls the function.
+        """R2 Only a tool on the list runs. Another name is refused by name, and what is no str is refused as well.
+        R4 When a call is turned down, no tool has run.
 
         Hint: The name comes out of a reply, so it can be of any type. Can a value of every type be looked up in
         a dict?
@@ -362,8 +366,8 @@ class RunToolCall(LabTest):
                 self.refuses_call("", {"tool": name, "arguments": {}})
 
     def test_r3_r4_wants_exactly_the_declared_arguments(self):
-        """R3 The arguments are exactly the declared names, each an instance of its type; the message names the parameter.
-        R4 A refused call never calls the function.
+        """R3 The arguments are as declared: these names, values of these types. The message names the parameter.
+        R4 When a call is turned down, no tool has run.
 
         Hint: Which of your checks come after the tool was called? And what does isinstance say about True and
         int?
@@ -420,10 +424,10 @@ class Triage(LabTest):
         return {**guess, "attempts": attempts, "tool_calls": tool_calls, "fallback": True}
 
     def test_t1_t5_t8_holds_one_growing_conversation(self):
-        """T1 It starts from build_messages(...), and every reply is appended as it came.
-        T5 A valid answer returns the four fields, attempts (refused replies + 1), tool_calls and fallback False.
-        T8 The client gets the whole conversation each time, and what it raises passes through.
-        T4 After a refused reply it is told the TriageError's message.
+        """T1 The conversation begins with build_messages(...), and keeps every reply as it was.
+        T5 A valid answer ends it: the four fields, the attempts and tool calls that it took, and fallback False.
+        T8 The client sees all that was said so far. An exception of its own goes up: an outage is no bad reply.
+        T4 Each refusal spends an attempt and tells the client why, in the words of the TriageError.
 
         Hint: Go to the place that `got` names. Do you append the reply as it came, or what you made of it?
         Which of your lines can raise inside the try?
@@ -462,9 +466,9 @@ class Triage(LabTest):
                 self.check("how often the client was asked", len(client.seen), 2)
 
     def test_t2_t3_runs_tool_calls_up_to_the_limit(self):
-        """T2 A reply with the key tool is a tool call; its result is appended as JSON, and it costs no attempt.
-        T3 A call beyond max_tool_calls does not run: straight to the fallback, at no attempt.
-        R5 What a tool raises passes through here as well.
+        """T2 The key tool makes a reply a tool call. Its result goes into the conversation as JSON, and no attempt is spent.
+        T3 One call too many is not run: the ticket falls back, and no attempt is spent.
+        R5 A good call runs its function once and gives (name, result); what the function raises comes out as it is.
 
         Hint: Count on paper: how many calls have run when this reply comes? Do you look at the limit before you
         run the call, or after?
@@ -501,11 +505,11 @@ class Triage(LabTest):
             self.passes_on(failure, lab.triage, TICKET, Client(json.dumps(HOURS), RAW), categories=CATEGORIES, tools=tools)
 
     def test_t4_t6_t7_every_refused_reply_costs_an_attempt(self):
-        """T4 Every refused reply costs an attempt, and the client is told the TriageError's message.
-        T6 After max_attempts refused replies comes the fallback; the client is not asked once more, nothing is guessed.
-        T7 The counters never start anew inside one ticket.
-        T2 An object with the key tool is a tool call, whatever else it has; tool_calls counts the calls that ran.
-        P2 A key given twice and NaN are refused in a tool call as well.
+        """T4 Each refusal spends an attempt and tells the client why, in the words of the TriageError.
+        T6 When the attempts are spent, the ticket falls back. Nobody is asked again, and no category is guessed.
+        T7 Attempts and tool calls are counted over the whole ticket.
+        T2 The key tool makes a reply a tool call. Its result goes into the conversation as JSON, and no attempt is spent.
+        P2 Nothing but one JSON object is taken; whatever else comes is refused, not mended.
 
         Hint: Which line counts a refused reply, and does any line set that count back? Does your loop look at
         the limit before it asks the client again?
@@ -595,8 +599,8 @@ class Evaluate(LabTest):
         return report.get("failures")
 
     def test_e1_e3_counts_every_case(self):
-        """E1 A case is correct when category and needs_human both equal what is expected.
-        E3 No case is skipped: the denominator is every case given, and cases may be any iterable.
+        """E1 Right means that category and needs_human are both as expected.
+        E3 Every case counts, whether it comes from a list or from any other iterable.
 
         Hint: Does every case reach the line that counts it, also the one that falls back? Which arguments does
         triage need from evaluate?
@@ -617,8 +621,8 @@ class Evaluate(LabTest):
             self.passes_on(outage, lab.evaluate, cases, lambda record: clients[record["id"]], categories=CATEGORIES)
 
     def test_e2_reports_numbers_and_reasons(self):
-        """E2 Returned are total, correct, fallbacks, schema_valid, accuracy and failures: {"id", "reason"} in case order.
-        The reason names each field that differs, what was expected and what came, or says that it fell back.
+        """E2 The report has five numbers and a failure (id, reason) for each case that is wrong or fell back, in order.
+        A reason tells which field differs and how, or that the case fell back.
 
         Hint: For which cases is there a failure, and which two keys has it? What do you divide by when there
         are no cases?
@@ -659,10 +663,10 @@ class CommandLine(LabTest):
         return code, out.splitlines(), err.splitlines()
 
     def test_c1_c4_command_line_prints_a_line_and_the_failures(self):
-        """C1 It prints accuracy=… correct=N/T fallbacks=F min_accuracy=…, then one line for each failure.
-        C2 It exits 0 when the accuracy reaches the threshold, else 1.
-        C3 It exits 2 with one line on stderr for a wrong scenario or command line.
-        C4 What comes out of a reply or a ticket is escaped before it is printed.
+        """C1 The first line gives accuracy, correct, fallbacks and min_accuracy; each failure has a line of its own below.
+        C2 The exit code is 0 at or above the threshold, and 1 below it.
+        C3 A wrong scenario or command line gives exit code 2 and one line on stderr.
+        C4 Text from replies and tickets is printed in a form that no terminal stumbles over.
 
         Hint: This test runs main over your functions. Run python starter/ticket_triage.py
         scenario/ticket_triage yourself: is the line as TASK.md C1 says, and does every failure get one line?
@@ -692,14 +696,15 @@ class CommandLine(LabTest):
             (["tickets"], {"cases": [self.CASES[0], self.CASES[0]]}, "'right'", "an id is used twice"),
             (["tickets"], {"cases": [case("lost", [RAW], "paint")]}, "'lost': expected: category", "no such category"),
             (["tickets"], {"cases": [{"id": "bare"}]}, "'bare': ticket", "a case lacks a field"),
-            (["tickets"], {"cases": [case("short", ["?"])]}, "'short'", "the recorded replies run out"),
             (["tickets"], {"scenario": {**self.SCENARIO, "min_accuracy": True}}, "min_accuracy", "true is no number"),
         ]
         for arguments, files, named, because in broken:
             with self.subTest(clause="C3", because=because):
                 code, _, err = self.run_main(arguments, **files)
-                self.check("the exit code", code, 2)
-                self.check("what stands on stderr", err[-1:] if named == "'short'" else err, [Containing(named)])
+                self.check("the exit code and the lines on stderr", (code, err), (2, [Containing(named)]))
+        with self.subTest(clause="C3", because="the recorded replies run out"):
+            code, _, err = self.run_main(["tickets"], cases=[case("short", ["?"])])
+            self.check("the exit code and the last line on stderr", (code, err[-1:]), (2, [Containing("'short'")]))
 
 
 if __name__ == "__main__":

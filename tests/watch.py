@@ -51,11 +51,12 @@ class Keys:
 def state_of(folder):
     """Return what tells one save from another: the time and the content of each Python file in the folder."""
     state = {}
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".py"):
-            path = os.path.join(folder, name)
-            with contextlib.suppress(OSError), open(path, "rb") as file:
-                state[name] = (os.fstat(file.fileno()).st_mtime_ns, file.read())
+    names = []
+    with contextlib.suppress(OSError):  # a folder can be gone for a moment
+        names = [name for name in sorted(os.listdir(folder)) if name.endswith(".py")]
+    for name in names:
+        with contextlib.suppress(OSError), open(os.path.join(folder, name), "rb") as file:
+            state[name] = (os.fstat(file.fileno()).st_mtime_ns, file.read())
     return state
 
 

@@ -1,22 +1,28 @@
 """Measures what the kit promises about time and memory: `python tests/kit/bench.py [name ...]`.
 
 Each measurement compares two things in one run, in turn, and prints medians and their ratio beside the budget.
-To add one, write a function that prints its figures and put it into MEASUREMENTS.
+To add one, write a function that prints its figures and put it into MEASUREMENTS, or into ON_DEMAND when it takes long.
 """
 
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import tracemalloc
+from pathlib import Path
 
 import kit
 import ticket_triage as lab
 
 ROUNDS = 15
+CORES = 2  # that a class is graded on
+LOOK = 0.1  # seconds between two looks at the memory of a process
+LIMIT = 3.0  # seconds that a submission without end may take
+SOLUTION = kit.solution_of("ticket_triage")
 SCENARIO = kit.KIT / "scenario" / "ticket_triage"
 
 
@@ -135,17 +141,102 @@ def evaluate():
     print(f"  ratio           {large / small:6.2f}      budget 1.2")
 
 
-MEASUREMENTS = {"verify": verify, "parse": parse, "evaluate": evaluate}
+# ---- a class
+
+
+def make_class(folder, count):
+    """Write that many copies of the solution under names of their own; return the folder."""
+    place = Path(folder, f"class-{count}")
+    place.mkdir()
+    for number in range(count):
+        (place / f"student_{number:04}_ticket_triage.py").write_text(SOLUTION, encoding="utf-8")
+    return place
+
+
+def peaks(process):
+    """Return MiB that a process and the largest of its children have taken at most so far (Linux), or (0, 0)."""
+    try:
+        children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
+    except OSError:
+        return 0.0, 0.0
+    return peak_of(process), max(map(peak_of, children), default=0.0)
+
+
+def peak_of(process):
+    try:
+        found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{process}/status").read_text(encoding="utf-8"))
+    except OSError:  # it has ended
+        return 0.0
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def grade_class(place, jobs):
+    """Grade a class in a process of its own; return (seconds, peak MiB of the grader, peak MiB of its largest process)."""
+    result = place.with_name("result.json")
+    words = [sys.executable, str(kit.KIT / "verify.py"), str(place), "--jobs", str(jobs), "--json", str(result)]
+    environment = {**os.environ, **with_compiled_modules(str(place.with_name("compiled")))}
+    started, highest = time.perf_counter(), (0.0, 0.0)
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=environment) as process:
+        while process.poll() is None:
+            highest = tuple(map(max, highest, peaks(process.pid)))
+            time.sleep(LOOK)
+    seconds = time.perf_counter() - started
+    graded = json.loads(result.read_text(encoding="utf-8"))["submissions"]
+    assert [entry["passed"] for entry in graded] == [15] * len(list(place.iterdir()))
+    return (seconds, *highest)
+
+
+def show_growth(*counts):
+    with tempfile.TemporaryDirectory() as folder:
+        for count in counts:
+            seconds, grader, largest = grade_class(make_class(folder, count), CORES)
+            each = f"{seconds / count * 1000:6.0f} ms each"
+            print(f"  {count:>5,} submissions {seconds:7.1f} s {each}; peak {grader:.0f} MiB the grader, {largest:.0f} MiB its largest process")
+
+
+def side_by_side():
+    """60 submissions on 2 cores against one after the other, then 60 and 240. Budget: 0.6 times, 4 s; a straight line, memory flat."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = make_class(folder, 60)
+        both, one = in_turn([lambda: grade_class(place, CORES), lambda: grade_class(place, 1)], rounds=3)
+    print(f"  two at a time       {both:6.1f} s     budget 4")
+    print(f"  one after the other {one:6.1f} s     ratio {both / one:.2f}, budget 0.6")
+    show_growth(60, 240)
+
+
+def large_class():
+    """60 submissions and 1,000. Budget: a straight line, memory flat."""
+    show_growth(60, 1000)
+
+
+def loop():
+    """A submission that loops for ever in one test. Budget: it costs the limit once, the other fourteen keep their verdicts."""
+    with tempfile.TemporaryDirectory() as folder:
+        endless = Path(folder, "ticket_triage.py")
+        endless.write_text(f"{SOLUTION}\n\ndef main(argv=None):\n    while True:\n        pass\n", encoding="utf-8")
+        result = Path(folder, "result.json")
+        targets = ("solution", endless)
+        grade = [lambda target=target: kit.run("verify.py", target, "--timeout", LIMIT, "--json", result) for target in targets]
+        whole, stopped = in_turn(grade, rounds=3)
+        entry = json.loads(result.read_text(encoding="utf-8"))["submissions"][0]
+    print(f"  the solution  {whole:6.2f} s")
+    print(f"  with a loop   {stopped:6.2f} s   it costs {(stopped - whole) / LIMIT:.2f} times the limit of {LIMIT:g} s, budget 1 and a new interpreter")
+    print(f"  passed        {entry['passed']:6}     budget 14; fails: {', '.join(mark['name'] for mark in entry['marks'] if mark['verdict'] != 'passed')}")
+
+
+MEASUREMENTS = {"verify": verify, "parse": parse, "evaluate": evaluate, "class": side_by_side, "loop": loop}
+ON_DEMAND = {"class-1000": large_class}  # it takes minutes
 
 
 def main(names):
-    unknown = [name for name in names if name not in MEASUREMENTS]
+    known = {**MEASUREMENTS, **ON_DEMAND}
+    unknown = [name for name in names if name not in known]
     if unknown:
-        print(f"bench.py: no measurement {unknown[0]!r}; there are {', '.join(MEASUREMENTS)}", file=sys.stderr)
+        print(f"bench.py: no measurement {unknown[0]!r}; there are {', '.join(known)}", file=sys.stderr)
         return 2
     for name in names or MEASUREMENTS:
-        print(f"{name}: {MEASUREMENTS[name].__doc__.splitlines()[0]}")
-        MEASUREMENTS[name]()
+        print(f"{name}: {known[name].__doc__.splitlines()[0]}")
+        known[name]()
     return 0
 
 

@@ -1,57 +1,25 @@
-"""Puts a part of a submission into the frame of the solution, and grades it.
+"""Puts a part of a submission into the frame of the lab's solution, and grades it.
 
-A part (right/*.py, wrong/*.py) holds some of the four functions with what they need. A definition in it stands in the place of
-the solution's of the same name; what the solution does not have stands before the functions to write.
-So a change of the provided parts touches no part.
+A part (right/LAB/*.py, wrong/LAB/*.py, trivial/LAB/*.py) holds some of the functions to write with what they need. A definition in it
+stands in the place of the solution's of the same name; what the solution does not have stands before the functions
+to write. So a change of the provided parts touches no part.
 """
 
 import ast
+import sys
 import tempfile
 import types
 from pathlib import Path
 
-from kit import KIT
+from kit import HERE, LABS, solution_of
+from make_starter import answers, defined, is_helper, names_to_write
+
 from grading import grade, run_tests, tests_of
 
-FUNCTIONS = ("parse_triage", "run_tool_call", "triage", "evaluate")
-SOLUTION = KIT / "solution" / "ticket_triage.py"
 
-
-def defined(node):
-    """Return the names that a top-level statement defines."""
-    if isinstance(node, ast.Assign):
-        return {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
-
-
-def to_write(node):
-    """Return whether a statement of the solution is one of the four functions or a helper of theirs (_name)."""
-    return any(name in FUNCTIONS or name.startswith("_") for name in defined(node))
-
-
-def framed(part, solution=None):
-    """Return the solution's text with the definitions of a part in place of its own.
-
-    A part that has all four functions stands alone: the solution's helpers of these go.
-    ValueError when it replaces nothing: then a name is wrong, or the solution has changed under it.
-    """
-    solution = SOLUTION.read_text(encoding="utf-8") if solution is None else solution
-    nodes, new = pieces(solution), pieces(part)
-    alone = set(FUNCTIONS) <= {name for node, _ in new for name in defined(node)}
-    known = {name for node, _ in nodes if not (alone and to_write(node)) for name in defined(node)}
-    placed = {name: text for node, text in new for name in defined(node) & known}
-    if not placed and not alone:
-        raise ValueError("it replaces nothing of the solution")
-    text = []
-    added = [piece for node, piece in new if not defined(node) & known]
-    for node, piece in nodes:
-        if to_write(node):
-            text += added
-            added = []
-            if alone:
-                continue
-        text.append(next((placed[name] for name in defined(node) if name in placed), piece))
-    return "".join(text)
+def parts(room, lab):
+    """Return the files of a room (right, wrong, trivial, hostile) that are of this lab."""
+    return sorted((HERE / room / lab).glob("*.py"))
 
 
 def pieces(source):
@@ -63,17 +31,60 @@ def pieces(source):
     return found
 
 
-def graded(name, text):
+def to_write(source):
+    """Return the places among the top-level statements of the functions to write and their helpers."""
+    names = names_to_write(source)
+    lines = {node.lineno for node in answers(source) if is_helper(node) or set(defined(node)) & set(names)}
+    return {place for place, node in enumerate(ast.parse(source).body) if node.lineno in lines}
+
+
+def framed(lab, part):
+    """Return the solution's text with the definitions of a part in place of its own.
+
+    A part that has all functions to write stands alone: the solution's helpers of these go.
+    ValueError when it replaces nothing: then a name is wrong, or the solution has changed under it.
+    """
+    solution = solution_of(lab)
+    old, new, own = pieces(solution), pieces(part), to_write(solution)
+    alone = set(names_to_write(solution)) <= {name for node, _ in new for name in defined(node)}
+    known = {name for place, (node, _) in enumerate(old) if not (alone and place in own) for name in defined(node)}
+    placed = {name: text for node, text in new for name in known.intersection(defined(node))}
+    if not placed and not alone:
+        raise ValueError("it replaces nothing of the solution")
+    text, added = [], [piece for node, piece in new if not known.intersection(defined(node))]
+    for place, (node, piece) in enumerate(old):
+        if place in own:
+            text += added
+            added = []
+            if alone:
+                continue
+        text.append(next((placed[name] for name in defined(node) if name in placed), piece))
+    return "".join(text)
+
+
+def hand_in(folder, lab, text):
+    """Write a submission into a folder, beside the labs that it may import; return its path."""
+    for other in LABS:
+        Path(folder, f"{other}.py").write_text(text if other == lab else solution_of(other), encoding="utf-8")
+    return Path(folder, f"{lab}.py")
+
+
+def graded(lab, text):
     """Grade a whole submission given as text, isolated as ever; return its marks."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"{name}_ticket_triage.py")
-        path.write_text(text, encoding="utf-8")
-        return grade(path).marks
+        return grade(hand_in(folder, lab, text)).marks
 
 
-def graded_here(name, text):
+def tests_on(lab, text):
+    """Return the tests of a lab on a submission given as text, which is loaded into this process."""
+    for other in LABS:
+        sys.modules.pop(other, None)  # what was loaded here before is no part of this submission
+    module = types.ModuleType(lab)
+    tests = tests_of(lab, module)
+    exec(compile(text, f"{lab}.py", "exec", dont_inherit=True), vars(module))
+    return tests
+
+
+def graded_here(lab, text):
     """Run the tests on a submission given as text in this process, which is faster; return its marks."""
-    module = types.ModuleType("ticket_triage")
-    tests = tests_of("ticket_triage", module)
-    exec(compile(text, f"{name}.py", "exec", dont_inherit=True), vars(module))
-    return run_tests(tests)
+    return run_tests(tests_on(lab, text))

@@ -1,17 +1,43 @@
-"""What the kit's own tests share: where the kit is, and its modules on the path."""
+"""What the kit's own tests share: where the kit is, its modules on the path, which labs there are, and processes."""
 
+import concurrent.futures
+import multiprocessing
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parents[2]
+HERE = KIT / "tests" / "kit"
 for room in (KIT, KIT / "tests", KIT / "solution"):
     if str(room) not in sys.path:
         sys.path.insert(1, str(room))
+LABS = sorted(path.stem for path in (KIT / "solution").glob("*.py"))
 
 
-def run(*arguments, cwd=KIT, **options):
-    """Run `python ARGUMENTS` and return the finished process with its output as text."""
+def solution_of(lab):
+    return (KIT / "solution" / f"{lab}.py").read_text(encoding="utf-8")
+
+
+def task_of(lab):
+    """Return the file that is the lab's contract."""
+    return KIT / ("TASK.md" if lab == "ticket_triage" else f"scenario/{lab}/TASK.md")
+
+
+def clauses_of(lab):
+    """Return the numbers of the clauses of a lab's contract, in order: ["P1", "P2", ...]."""
+    return re.findall(r"^- \*\*([A-Z]\d+)\*\* ", task_of(lab).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def run(*arguments, cwd=KIT, env=None, **options):
+    """Run `python ARGUMENTS` and return the finished process with its output as text. env: variables to add."""
     command = [sys.executable, *map(str, arguments)]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **(env or {})}  # Windows would write in its own
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 300, "stdin": subprocess.DEVNULL, **options}
-    return subprocess.run(command, cwd=cwd, check=False, **options)
+    return subprocess.run(command, cwd=cwd, env=environment, check=False, **options)
+
+
+def pool(number=2, **options):
+    """Return a pool of processes that are started afresh: the same on every system and version of Python."""
+    return concurrent.futures.ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"), **options)

@@ -1,70 +1,104 @@
 """Makes starter/ from solution/, and tests/originals.json: what the hand-out looked like before anyone edited it.
 
 `python tests/kit/make_starter.py` writes both; with --check it only says what is out of step (exit 1).
-What a student writes is read from the tests: the class ParseTriage tests the function parse_triage.
+What a student writes is what stands in the solution under a line `# ---- to write`: the public functions there are
+emptied down to their docstrings, and the helpers (_name) there are cut.
 """
 
 import ast
-import hashlib
 import json
-import re
 import sys
-from pathlib import Path
 
-KIT = Path(__file__).resolve().parents[2]
+from kit import KIT, LABS, solution_of
+
+from handout import digest
+
 ROOMS = ("scenario", "solution", "tests")  # what a student does not edit; tests/kit is no part of the hand-out
 ORIGINALS = KIT / "tests" / "originals.json"
+SECTION, TO_WRITE = "# ---- ", "# ---- to write"
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+# ---- reading a solution
+
+
+def defined(node):
+    """Return the names that a top-level statement defines, in order."""
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    names = [name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    return [name.id for name in names if isinstance(name.ctx, ast.Store)]
+
+
+def first_line(node):
+    """Return the number of a statement's first line, decorators included."""
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+
+
+def answers(solution):
+    """Return the statements that stand under a line `# ---- to write`: the functions to write, and their helpers."""
+    lines, found, wanted, end = solution.splitlines(), [], False, 0
+    for node in ast.parse(solution).body:
+        for line in lines[end : first_line(node) - 1]:
+            if line.startswith(SECTION):
+                wanted = line.startswith(TO_WRITE)
+        end = node.end_lineno
+        if wanted:
+            found.append(node)
+    return found
+
+
+def is_helper(node):
+    return bool(defined(node)) and all(name.startswith("_") for name in defined(node))
+
+
+def names_to_write(solution):
+    """Return the names of the functions to write of a solution's text; ValueError when there are none."""
+    names = [node.name for node in answers(solution) if isinstance(node, FUNCTIONS) and not is_helper(node)]
+    if not names:
+        raise ValueError(f"no public function stands under a line {TO_WRITE!r}")
+    return names
 
 
 def functions_to_write(lab):
-    """Return the names of the functions that a student of the lab writes, in the order of the tests."""
-    tests = ast.parse((KIT / "tests" / f"test_{lab}.py").read_text(encoding="utf-8"))
-    solution = ast.parse((KIT / "solution" / f"{lab}.py").read_text(encoding="utf-8"))
-    known = {node.name for node in solution.body if isinstance(node, ast.FunctionDef)}
-    classes = [node.name for node in tests.body if isinstance(node, ast.ClassDef)]
-    names = [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in classes]
-    return [name for name in names if name in known]
+    """Return the names of the functions that a student of the lab writes, in the order of the solution."""
+    return names_to_write(solution_of(lab))
 
 
-def is_private(node):
-    """Return whether a top-level statement defines a name with an underscore: a helper of the answers."""
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return node.name.startswith("_")
-    return isinstance(node, ast.Assign) and all(isinstance(name, ast.Name) and name.id.startswith("_") for name in node.targets)
+# ---- making
 
 
-def make_starter(solution, names):
-    """Return the text of a solution with the functions of these names emptied and their helpers cut; all else stays."""
-    lines = solution.splitlines(keepends=True)
-    for node in reversed(ast.parse(solution).body):
-        if is_private(node):
-            first = min([node.lineno] + [decorator.lineno for decorator in getattr(node, "decorator_list", [])])
-            end = node.end_lineno
+def make_starter(solution):
+    """Return the text of a solution with its functions to write emptied and their helpers cut; all else stays.
+
+    ValueError for a function without docstring: nothing would be left to say what to write.
+    """
+    lines, names = solution.splitlines(keepends=True), names_to_write(solution)
+    for node in reversed(answers(solution)):
+        if is_helper(node):
+            first, end = first_line(node) - 1, node.end_lineno
+            while lines[first - 1].startswith("#") and not lines[first - 1].startswith(SECTION):
+                first -= 1
             while end < len(lines) and not lines[end].strip():
                 end += 1
-            del lines[first - 1 : end]
-        elif isinstance(node, ast.FunctionDef) and node.name in names:
+            del lines[first:end]
+        elif isinstance(node, FUNCTIONS) and node.name in names:
+            if ast.get_docstring(node) is None:
+                raise ValueError(f"{node.name}, line {node.lineno}: a function to write needs a docstring, which is its contract")
             lines[node.body[0].end_lineno : node.end_lineno] = [f'    raise NotImplementedError("write {node.name}")\n']
     return "".join(lines)
 
 
-def digest(path):
-    """Return the sha256 of a text file, whatever its line ends: git may change them on Windows."""
-    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
-
-
-def provided_parts(starter, names):
+def provided_parts(starter):
     """Return {name: source text} of what a starter provides, and {name: header} of the functions to write."""
-    parts, headers = {}, {}
+    parts, headers, names = {}, {}, names_to_write(starter)
     lines = starter.splitlines(keepends=True)
     for node in ast.parse(starter).body:
-        text = "".join(lines[node.lineno - 1 : node.end_lineno])
-        if isinstance(node, ast.FunctionDef) and node.name in names:
+        if isinstance(node, FUNCTIONS) and node.name in names:
             headers[node.name] = "".join(lines[node.lineno - 1 : node.body[0].lineno - 1]).strip()
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            parts[node.name] = text
-        elif isinstance(node, ast.Assign):
-            parts[node.targets[0].id] = text
+        elif defined(node):
+            parts[", ".join(defined(node))] = "".join(lines[first_line(node) - 1 : node.end_lineno])
     return {"provided": parts, "to_write": headers}
 
 
@@ -72,7 +106,7 @@ def make_originals(starters):
     """Return the text of originals.json: the starters as they are handed out, and digests of what stays as it is."""
     kept = [KIT / "verify.py", *sorted(path for room in ROOMS for path in (KIT / room).rglob("*") if is_kept(path))]
     digests = {path.relative_to(KIT).as_posix(): digest(path) for path in kept if path.exists()}
-    labs = {name: {"text": text, **provided_parts(text, functions_to_write(name[:-3]))} for name, text in starters.items()}
+    labs = {f"{lab}.py": {"text": text, **provided_parts(text)} for lab, text in starters.items()}
     return json.dumps({"starter": labs, "sha256": digests}, indent=1) + "\n"
 
 
@@ -84,20 +118,28 @@ def is_kept(path):
 def made_files():
     """Return {path: text} of every file that is made from others."""
     starters = {}
-    for solution in sorted((KIT / "solution").glob("*.py")):
-        starters[solution.name] = make_starter(solution.read_text(encoding="utf-8"), functions_to_write(solution.stem))
-    return {**{KIT / "starter" / name: text for name, text in starters.items()}, ORIGINALS: make_originals(starters)}
+    for lab in LABS:
+        try:
+            starters[lab] = make_starter(solution_of(lab))
+        except ValueError as error:
+            raise ValueError(f"solution/{lab}.py: {error}") from error
+    return {**{KIT / "starter" / f"{lab}.py": text for lab, text in starters.items()}, ORIGINALS: make_originals(starters)}
 
 
 def main(arguments):
-    stale = [path for path, text in made_files().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    try:
+        made = made_files()
+    except ValueError as error:
+        print(f"make_starter.py: {error}", file=sys.stderr)
+        return 1
+    stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if "--check" in arguments:
-            print(f"{path.relative_to(KIT)} is out of step with solution/: run python tests/kit/make_starter.py")
-        else:
-            with open(path, "w", encoding="utf-8", newline="\n") as file:
-                file.write(made_files()[path])
-            print(f"wrote {path.relative_to(KIT)}")
+            print(f"{path.relative_to(KIT).as_posix()} is out of step with solution/: run python tests/kit/make_starter.py")
+            continue
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(made[path])
+        print(f"wrote {path.relative_to(KIT).as_posix()}")
     return 1 if stale and "--check" in arguments else 0
 
 

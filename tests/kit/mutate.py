@@ -1,10 +1,10 @@
-"""Changes the solution in one small place at a time, and looks whether the fifteen tests notice.
+"""Changes each lab's solution in one small place at a time, and looks whether the lab's tests notice.
 
     python tests/kit/mutate.py             counts, every survivor, exit 1 when one is not explained
     python tests/kit/mutate.py triage      the mutants of one function (or helper) alone, and no check of the explanations
 
-What is changed: the four functions to write and their helpers. A mutant that no test refuses is a survivor. Each has a line in
-mutate_survivors.txt that says why: `function: old => new || equivalent: why no input tells them apart`, or
+What is changed: the functions to write and their helpers. A mutant that no test refuses is a survivor. Each has a line in
+mutate_survivors/LAB.txt that says why: `function: old => new || equivalent: why no input tells them apart`, or
 `|| allowed: what the contract leaves open`. A line without a survivor is an error as well.
 """
 
@@ -14,13 +14,13 @@ import re
 import sys
 import threading
 import time
-import types
 from collections import Counter
 
 import frame
-from grading import PASSED, run_tests, tests_of
+from kit import HERE, LABS, solution_of
 
-EXPLANATIONS = frame.KIT / "tests" / "kit" / "mutate_survivors.txt"
+from grading import PASSED, run_tests
+
 LIMIT = 20.0  # seconds for one mutant; the tests need 0.1
 PROCESSES = 2
 COMPARISONS = {
@@ -28,20 +28,25 @@ COMPARISONS = {
     ast.In: ("not in",), ast.NotIn: ("in",), ast.Is: ("is not", "=="), ast.IsNot: ("is", "!="),
 }
 OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
-NAMES = {  # what a name of the solution is changed to
-    "SUMMARY_LIMIT": ("(SUMMARY_LIMIT + 1)", "(SUMMARY_LIMIT - 1)"),
-    "PRIORITIES": ("range(1, 4)", "range(1, 6)", "range(0, 5)", "range(2, 5)"),
-    "FIELDS": ("FIELDS[1:]", "FIELDS[:-1]", "(*FIELDS, 'tool')"),
-}
 UNWRAPPED = {"strip", "rstrip", "lstrip", "lower", "sorted", "set", "list", "tuple", "dict", "len", "next", "round", "show"}
 COMMENT = re.compile(r"  # .*")
 SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Raise, ast.Return, ast.Break, ast.Continue)
 
 
+# ---- a solution
+
+
 class Source:
-    """A source text, and the text and place of its nodes. Columns are counted in bytes, so the text is kept as bytes."""
+    """A source text, and the text and place of its nodes. Columns are counted in bytes, so the text is kept as bytes.
+
+    limits: {name of a constant: what it is changed to}; bases: {name of an exception: the one that it is a kind of}.
+    """
 
     def __init__(self, text):
+        self.tree = ast.parse(text)
+        self.limits = {name: other for node in self.tree.body for name, other in other_limits(node)}
+        classes = [node for node in self.tree.body if isinstance(node, ast.ClassDef) and node.bases]
+        self.bases = {node.name: node.bases[0].id for node in classes if isinstance(node.bases[0], ast.Name)}
         self.data = text.encode("utf-8")
         self.starts = [0]
         for line in self.data.splitlines(keepends=True):
@@ -69,6 +74,21 @@ class Source:
         return " => ".join(" ".join(COMMENT.sub("", lines).split()) for lines in (old, after))
 
 
+def other_limits(node):
+    """Yield (name, texts it is changed to) for a statement that names a limit: an integer, a range or a tuple."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+        return
+    name, value = node.targets[0].id, node.value
+    if isinstance(value, ast.Constant) and type(value.value) is int:
+        yield name, (f"({name} + 1)", f"({name} - 1)")
+    elif isinstance(value, ast.Tuple):
+        yield name, (f"{name}[1:]", f"{name}[:-1]", f"(*{name}, 'x')")
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "range" and len(value.args) == 2:
+        first, end = (ast.literal_eval(argument) for argument in value.args)
+        others = ((first, end - 1), (first, end + 1), (first - 1, end), (first + 1, end))
+        yield name, tuple(f"range{bounds}" for bounds in others)
+
+
 def walk(node, parent=None):
     """Yield (node, parent), not into f-strings (their words are free, and old Pythons misplace what is in them) or docstrings."""
     yield node, parent
@@ -92,82 +112,103 @@ def without_each(source, whole, parts, brackets):
         yield source.span(whole), opening + joint.join(left) + tail + closing
 
 
-def changes(source, node, parent):
-    """Yield (kind, span, new text) for each way to change one node."""
-    text, span = source.text, source.span
-    if isinstance(node, ast.Compare):
-        sides = [node.left, *node.comparators]
-        for op, left, right in zip(node.ops, sides, sides[1:]):
-            for new in COMPARISONS[type(op)]:
-                yield "comparison", between(source, left, right), f" {new} "
-        if is_type_call(node.left) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
-            negation = "not " if isinstance(node.ops[0], ast.IsNot) else ""
-            yield "exact type", span(node), f"{negation}isinstance({text(node.left.args[0])}, {text(node.comparators[0])})"
-    elif isinstance(node, ast.BoolOp):
-        old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-        for left, right in zip(node.values, node.values[1:]):
-            place = between(source, left, right)
-            swapped = source.data[place[0] : place[1]].decode("utf-8").replace(old, new)
-            yield "boolean", place, swapped
-        for kind_span, new in without_each(source, node, list(map(text, node.values)), ("(", f" {old} ", ")")):
-            yield "boolean", kind_span, new.replace(",)", ")")
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield "boolean", span(node), text(node.operand)
-    elif isinstance(node, ast.Constant):
-        for new in other_constants(node.value):
-            yield "constant", span(node), new
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        for new in NAMES.get(node.id, ()):
-            yield "boundary", span(node), new
-        if node.id == "TriageError" and isinstance(parent, ast.Call):
-            yield "exception", span(node), "ValueError"
-        if node.id == "ToolCallError" and isinstance(parent, ast.Call):
-            yield "exception", span(node), "TriageError"
-    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        yield "operator", between(source, node.left, node.right), f" {OPERATORS[type(node.op)]} "
-    elif isinstance(node, ast.Call):
-        yield from call_changes(source, node)
-    elif isinstance(node, ast.Slice):
-        for bound in (node.lower, node.upper):
-            if bound is not None:
-                yield "boundary", span(bound), ""
-    elif isinstance(node, ast.IfExp):
-        yield "guard", span(node), f"({text(node.body)})"
-        yield "guard", span(node), f"({text(node.orelse)})"
-    elif isinstance(node, ast.Dict):
-        parts = [f"**{text(value)}" if key is None else f"{text(key)}: {text(value)}" for key, value in zip(node.keys, node.values)]
-        for place, new in without_each(source, node, parts, ("{", ", ", "}")):
-            yield "key set", place, new
-    elif isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Load):
-        brackets = ("[", ", ", "]") if isinstance(node, ast.List) else ("(", ", ", ")")
-        kind = "exception" if isinstance(parent, ast.ExceptHandler) else "key set"
-        for place, new in without_each(source, node, list(map(text, node.elts)), brackets):
-            yield kind, place, new
-    elif isinstance(node, ast.comprehension):
-        for test in node.ifs:
-            yield "guard", span(test), "True"
-            yield "guard", span(test), "False"
-    elif isinstance(node, ast.ExceptHandler):
-        yield "exception", span(node.type), "Exception"
-        if text(node.type) == "TriageError":
-            yield "exception", span(node.type), "ToolCallError"
-    elif isinstance(node, (ast.If, ast.While)):
-        yield "guard", span(node.test), "True"
-        yield "guard", span(node.test), "False"
-    elif isinstance(node, ast.For):
-        yield "loop", span(node.iter), f"list({text(node.iter)})[1:]"
-        yield "loop", span(node.iter), f"list({text(node.iter)})[:-1]"
-    if isinstance(node, SIMPLE):
-        yield "statement", span(node), "pass"
-    if isinstance(node, ast.Break):
-        yield "loop", span(node), "continue"
-    if isinstance(node, ast.Continue):
-        yield "loop", span(node), "break"
-    if isinstance(node, ast.Return) and node.value is not None:
-        yield "statement", span(node.value), "None"
+# ---- what is changed: for each kind of node a function that yields (kind, span, new text)
+
+
+def compare_changes(source, node, parent):
+    sides = [node.left, *node.comparators]
+    for op, left, right in zip(node.ops, sides, sides[1:]):
+        for new in COMPARISONS[type(op)]:
+            yield "comparison", between(source, left, right), f" {new} "
+    if is_type_call(node.left) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        negation = "not " if isinstance(node.ops[0], ast.IsNot) else ""
+        yield "exact type", source.span(node), f"{negation}isinstance({source.text(node.left.args[0])}, {source.text(node.comparators[0])})"
+
+
+def boolean_changes(source, node, parent):
+    old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+    for left, right in zip(node.values, node.values[1:]):
+        place = between(source, left, right)
+        yield "boolean", place, source.data[place[0] : place[1]].decode("utf-8").replace(old, new)
+    for place, text in without_each(source, node, list(map(source.text, node.values)), ("(", f" {old} ", ")")):
+        yield "boolean", place, text.replace(",)", ")")
+
+
+def negation_changes(source, node, parent):
+    if isinstance(node.op, ast.Not):
+        yield "boolean", source.span(node), source.text(node.operand)
+
+
+def constant_changes(source, node, parent):
+    for new in other_constants(node.value):
+        yield "constant", source.span(node), new
+
+
+def name_changes(source, node, parent):
+    if not isinstance(node.ctx, ast.Load):
+        return
+    for new in source.limits.get(node.id, ()):
+        yield "boundary", source.span(node), new
+    if node.id in source.bases and isinstance(parent, ast.Call):
+        base = source.bases[node.id]
+        yield "exception", source.span(node), "ValueError" if base == "Exception" else base
+
+
+def operator_changes(source, node, parent):
     if isinstance(node, ast.AugAssign):
-        yield "operator", between(source, node.target, node.value), " = "
-        yield "operator", between(source, node.target, node.value), " -= "
+        for new in (" = ", " -= "):
+            yield "operator", between(source, node.target, node.value), new
+    elif type(node.op) in OPERATORS:
+        yield "operator", between(source, node.left, node.right), f" {OPERATORS[type(node.op)]} "
+
+
+def slice_changes(source, node, parent):
+    for bound in (node.lower, node.upper):
+        if bound is not None:
+            yield "boundary", source.span(bound), ""
+
+
+def choice_changes(source, node, parent):
+    yield "guard", source.span(node), f"({source.text(node.body)})"
+    yield "guard", source.span(node), f"({source.text(node.orelse)})"
+
+
+def dict_changes(source, node, parent):
+    text = source.text
+    parts = [f"**{text(value)}" if key is None else f"{text(key)}: {text(value)}" for key, value in zip(node.keys, node.values)]
+    for place, new in without_each(source, node, parts, ("{", ", ", "}")):
+        yield "key set", place, new
+
+
+def display_changes(source, node, parent):
+    if not isinstance(node.ctx, ast.Load):
+        return
+    brackets = ("[", ", ", "]") if isinstance(node, ast.List) else ("(", ", ", ")")
+    kind = "exception" if isinstance(parent, ast.ExceptHandler) else "key set"
+    for place, new in without_each(source, node, list(map(source.text, node.elts)), brackets):
+        yield kind, place, new
+
+
+def guard_changes(source, node, parent):
+    for test in node.ifs if isinstance(node, ast.comprehension) else [node.test]:
+        yield "guard", source.span(test), "True"
+        yield "guard", source.span(test), "False"
+
+
+def handler_changes(source, node, parent):
+    caught = source.text(node.type)
+    yield "exception", source.span(node.type), "Exception"
+    for name, base in source.bases.items():
+        if base == caught:
+            yield "exception", source.span(node.type), name
+
+
+def loop_changes(source, node, parent):
+    if isinstance(node, ast.For):
+        yield "loop", source.span(node.iter), f"list({source.text(node.iter)})[1:]"
+        yield "loop", source.span(node.iter), f"list({source.text(node.iter)})[:-1]"
+    else:
+        yield "loop", source.span(node), "continue" if isinstance(node, ast.Break) else "break"
 
 
 def is_type_call(node):
@@ -185,7 +226,7 @@ def other_constants(value):
     return ('""', repr(value + "x")) if value else ('"x"',)
 
 
-def call_changes(source, node):
+def call_changes(source, node, parent):
     text, span = source.text, source.span
     arguments = [*map(text, node.args), *(f"{word.arg}={text(word.value)}" if word.arg else f"**{text(word.value)}" for word in node.keywords)]
     for gone in range(len(arguments)):
@@ -199,41 +240,57 @@ def call_changes(source, node):
         yield "exact type", span(node), f"(type({text(node.args[0])}) is {text(node.args[1])})"
 
 
+CHANGES = {
+    ast.Compare: compare_changes, ast.BoolOp: boolean_changes, ast.UnaryOp: negation_changes, ast.Constant: constant_changes,
+    ast.Name: name_changes, ast.BinOp: operator_changes, ast.AugAssign: operator_changes, ast.Call: call_changes, ast.Slice: slice_changes,
+    ast.IfExp: choice_changes, ast.Dict: dict_changes, ast.Tuple: display_changes, ast.List: display_changes,
+    ast.comprehension: guard_changes, ast.If: guard_changes, ast.While: guard_changes, ast.ExceptHandler: handler_changes,
+    ast.For: loop_changes, ast.Break: loop_changes, ast.Continue: loop_changes,
+}
+
+
+def changes(source, node, parent):
+    """Yield (kind, span, new text) for each way to change one node."""
+    if type(node) in CHANGES:
+        yield from CHANGES[type(node)](source, node, parent)
+    if isinstance(node, SIMPLE):
+        yield "statement", source.span(node), "pass"
+    if isinstance(node, ast.Return) and node.value is not None:
+        yield "statement", source.span(node.value), "None"
+
+
 def mutants(text):
     """Return [(what is changed, kind, the whole text)] for all changes that still compile, each once."""
-    source, found, seen = Source(text), [], set()
-    for top in ast.parse(text).body:
-        if not frame.to_write(top):
-            continue
-        name = sorted(frame.defined(top))[0]
-        for node, parent in walk(top):
-            for kind, span, new in changes(source, node, parent):
-                changed = source.changed(span, new)
-                if changed == text or changed in seen:
-                    continue
-                try:
-                    compile(changed, name, "exec")
-                except SyntaxError:
-                    continue
-                seen.add(changed)
-                found.append((f"{name}: {source.described(span, new)}", kind, changed))
-    times = Counter()
-    numbered = []
-    for what, kind, changed in found:
-        times[what] += 1
-        numbered.append((what if times[what] == 1 else f"{what} (no. {times[what]})", kind, changed))
-    return numbered
+    source, found, seen, times = Source(text), [], {text}, Counter()
+    for place in sorted(frame.to_write(text)):
+        top = source.tree.body[place]
+        name = frame.defined(top)[0]
+        for kind, span, new in (change for node, parent in walk(top) for change in changes(source, node, parent)):
+            changed = source.changed(span, new)
+            if changed in seen or not compiles(changed):
+                continue
+            seen.add(changed)
+            what = f"{name}: {source.described(span, new)}"
+            times[what] += 1
+            found.append((what if times[what] == 1 else f"{what} (no. {times[what]})", kind, changed))
+    return found
+
+
+def compiles(text):
+    try:
+        compile(text, "mutant.py", "exec")
+    except SyntaxError:
+        return False
+    return True
 
 
 # ---- running them
 
 
-def refusing_test(name, text):
+def refusing_test(lab, name, text):
     """Return the name of the first test that a mutant does not pass, or None. The tests of the changed function come first."""
-    module = types.ModuleType("ticket_triage")
-    tests = tests_of("ticket_triage", module)
     try:
-        exec(compile(text, "mutant.py", "exec", dont_inherit=True), vars(module))
+        tests = frame.tests_on(lab, text)
     except Exception as error:
         return f"it does not load: {error}"
     words = name.replace("_", "")
@@ -245,9 +302,9 @@ def refusing_test(name, text):
 
 
 def serve(line):
-    """In a child process: answer (name, text) with the test that refuses it, until None comes."""
-    for name, text in iter(line.recv, None):
-        line.send(refusing_test(name, text))
+    """In a child process: answer (lab, name, text) with the test that refuses it, until None comes."""
+    for mutant in iter(line.recv, None):
+        line.send(refusing_test(*mutant))
 
 
 class Child:
@@ -263,9 +320,9 @@ class Child:
         self.process.start()
         far_end.close()
 
-    def refusing_test(self, name, text):
+    def refusing_test(self, *mutant):
         try:
-            self.line.send((name, text))
+            self.line.send(mutant)
             if self.line.poll(LIMIT):
                 return self.line.recv()
             reason = "it does not end"
@@ -281,7 +338,7 @@ class Child:
         self.line.close()
 
 
-def try_all(chosen):
+def try_all(lab, chosen):
     """Return for each mutant the test that refuses it, or None."""
     results, waiting, lock = [None] * len(chosen), iter(range(len(chosen))), threading.Lock()
 
@@ -293,7 +350,7 @@ def try_all(chosen):
             if number is None:
                 break
             what, _, text = chosen[number]
-            results[number] = child.refusing_test(what.partition(":")[0], text)
+            results[number] = child.refusing_test(lab, what.partition(":")[0], text)
         child.end()
 
     threads = [threading.Thread(target=work) for _ in range(PROCESSES)]
@@ -304,42 +361,45 @@ def try_all(chosen):
     return results
 
 
-def explanations():
-    """Return {survivor: why} of the file; ValueError for a line that explains nothing."""
-    found = {}
-    if not EXPLANATIONS.exists():
+def explanations(lab):
+    """Return {survivor: why} of the lab's file; ValueError for a line that explains nothing."""
+    path, found = HERE / "mutate_survivors" / f"{lab}.txt", {}
+    if not path.exists():
         return found
-    for line in EXPLANATIONS.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             what, _, why = line.partition(" || ")
             if not why.startswith(("equivalent: ", "allowed: ")) or what in found:
-                raise ValueError(f"{EXPLANATIONS.name}: it is no explanation, or the second of the same: {line}")
+                raise ValueError(f"mutate_survivors/{path.name}: it is no explanation, or the second of the same: {line}")
             found[what] = why
     return found
 
 
-def main(arguments):
-    started = time.monotonic()
-    text = frame.SOLUTION.read_text(encoding="utf-8")
-    if refusing_test("parse_triage", text) is not None:
-        print("the solution itself does not pass the tests")
+def try_lab(lab, names):
+    """Try the mutants of these functions of a lab, or of all; print what survives; return how many lines are wrong."""
+    started, text, known = time.monotonic(), solution_of(lab), explanations(lab)
+    refused_by = refusing_test(lab, "", text)
+    if refused_by:
+        print(f"{lab}: the solution itself does not pass: {refused_by}")
         return 1
-    chosen = [mutant for mutant in mutants(text) if not arguments or mutant[0].partition(":")[0] in arguments]
-    results = try_all(chosen)
-    survivors = {what: kind for (what, kind, _), refused_by in zip(chosen, results) if refused_by is None}
-    known = explanations()
+    chosen = [mutant for mutant in mutants(text) if not names or mutant[0].partition(":")[0] in names]
+    survivors = {what: kind for (what, kind, _), refused_by in zip(chosen, try_all(lab, chosen)) if refused_by is None}
     made, alive = Counter(kind for _, kind, _ in chosen), Counter(survivors.values())
-    print(f"{len(chosen)} mutants, {len(chosen) - len(survivors)} refused, {len(survivors)} survive ({time.monotonic() - started:.0f} s)")
     for kind, count in sorted(made.items()):
         print(f"  {kind:<11}{count:>4} mutants {alive[kind]:>3} survive")
     for what in survivors:
         print(f"{what} || {known.get(what, 'NOT EXPLAINED')}")
     unexplained = [what for what in survivors if what not in known]
-    stale = [] if arguments else [what for what in known if what not in survivors]
+    stale = [] if names else [what for what in known if what not in survivors]
     for what in stale:
         print(f"explained, and no survivor any more: {what}")
-    print(f"{len(unexplained)} survivors are not explained, {len(stale)} explanations have no survivor")
-    return 1 if unexplained or stale else 0
+    counts = f"{len(chosen)} mutants, {len(chosen) - len(survivors)} refused, {len(survivors)} survive"
+    print(f"{lab}: {counts}; {len(unexplained)} not explained, {len(stale)} explanations without a survivor ({time.monotonic() - started:.0f} s)")
+    return len(unexplained) + len(stale)
+
+
+def main(names):
+    return 1 if sum([try_lab(lab, names) for lab in LABS]) else 0
 
 
 if __name__ == "__main__":

@@ -14,21 +14,31 @@ from pathlib import Path
 
 from kit import KIT, run
 
-from classroom import find_submissions
+from targets import find_class
 
 SOLUTION = (KIT / "solution" / "ticket_triage.py").read_text(encoding="utf-8")
 STARTER = (KIT / "starter" / "ticket_triage.py").read_text(encoding="utf-8")
 TRUSTING = SOLUTION.replace("type(priority) is not int or ", "")  # P5
 CUTTING = SOLUTION.replace("not 1 <= len(summary.strip()) <= SUMMARY_LIMIT", "not summary.strip()")  # P6
+EVE = "eve <script>" if os.name != "nt" else "eve &lt;script $(x)"  # Windows allows fewer characters
 NAMES = {
     "anna": SOLUTION,
     "björn/starter": TRUSTING,
     "chloé de la cruz_4711_assignsubmission_file_": CUTTING,
     "dmitri_lee_123_ticket_triage.py": TRUSTING,
     "王小明_9_ticket_triage-1.py": SOLUTION,
-    "eve <script>": "def parse_triage(:\n",
+    EVE: "def parse_triage(:\n",
     "fay": STARTER,
 }
+
+
+def wait_for(path, seconds=60):
+    """Wait until a file is there."""
+    end = time.monotonic() + seconds
+    while not path.exists():
+        if time.monotonic() > end:
+            raise AssertionError(f"{path.name} did not come in {seconds} s")
+        time.sleep(0.05)
 
 
 class Classroom(unittest.TestCase):
@@ -47,13 +57,13 @@ class Classroom(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def grade(self, *arguments):
+    def grade(self, *arguments, said=""):
         done = run(KIT / "verify.py", self.work, "--json", self.folder / "result.json", *arguments)
-        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.stderr, said)
         return done, json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
 
     def test_every_kind_of_submission_is_found_in_the_order_of_names(self):
-        found = [name for name, _ in find_submissions(self.work, "ticket_triage")]
+        found = [name for name, _ in find_class(self.work, "ticket_triage")[0]]
         stems = [name.split("/")[0].replace(".py", "") for name in NAMES]
         self.assertEqual(found, sorted([*stems, "gil"], key=str.casefold))
 
@@ -66,9 +76,9 @@ class Classroom(unittest.TestCase):
             "björn": (14, "P5"),
             "chloé de la cruz_4711_assignsubmission_file_": (14, "P6"),
             "dmitri_lee_123_ticket_triage": (14, "P5"),
-            "eve <script>": (0, "P1"),
+            EVE: (0, None),
             "fay": (0, "P1"),
-            "gil": (0, "P1"),
+            "gil": (0, None),
             "王小明_9_ticket_triage-1": (15, None),
         })
         self.assertTrue(result["complete"])
@@ -93,24 +103,78 @@ class Classroom(unittest.TestCase):
         self.submit("hal", TRUSTING)
         _, again = self.grade("--resume", known)
         graded = {entry["name"]: entry["passed"] for entry in again["submissions"] if entry["seconds"] != 99.0}
-        self.assertEqual(graded, {"björn": 15, "gil": 0, "hal": 14})
+        self.assertEqual(graded, {"björn": 15, EVE: 0, "gil": 0, "hal": 14})
         self.assertEqual(len(again["submissions"]), 9)
-        result["kit"] = "other tests"
-        known.write_text(json.dumps(result), encoding="utf-8")
-        _, again = self.grade("--resume", known)
-        self.assertEqual([entry["name"] for entry in again["submissions"] if entry["seconds"] == 99.0], [])
+        for changed in ({"kit": "other tests"}, {"limits": {**result["limits"], "seconds": 1.0}}):
+            known.write_text(json.dumps({**result, **changed}), encoding="utf-8")
+            _, again = self.grade("--resume", known, said="--resume: other tests or limits made that result, so all are graded again\n")
+            self.assertEqual([entry["name"] for entry in again["submissions"] if entry["seconds"] == 99.0], [])
+
+    def test_two_of_one_name_get_a_grade_each(self):
+        self.submit("group/anna", STARTER)
+        for jobs in ("1", "2"):
+            done = run(KIT / "verify.py", self.work / "anna", self.work / "group" / "anna", "--jobs", jobs)
+            points = [line.split(" of 15")[0].rsplit(" ", 1)[-1] for line in done.stdout.splitlines()[:2]]
+            self.assertEqual((points, done.returncode), (["15", "0"], 1))
+
+    @unittest.skipIf(os.name == "nt", "os.getppid() is of no use there")
+    def test_one_that_ends_its_grader_costs_nobody_else_a_grade(self):
+        self.submit("killer", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n" + SOLUTION)
+        _, result = self.grade("--jobs", "2")
+        points = {entry["name"]: (entry["passed"], entry["reason"]) for entry in result["submissions"]}
+        self.assertEqual(points["killer"], (0, "it ended the process that grades it"))
+        self.assertEqual((points["anna"], points["王小明_9_ticket_triage-1"], len(points)), ((15, None), (15, None), 9))
+
+    def test_what_is_no_submission_and_what_is_several_is_told(self):
+        for name in ("notes.txt", "ivy_1_ticket_triage.py.txt"):
+            (self.work / name).write_text("x", encoding="utf-8")
+        for name in ("two/v1", "two/v2", "whole/kit/starter", "whole/kit/solution", "whole/__MACOSX"):
+            self.submit(name, SOLUTION if name.endswith("starter") else STARTER)
+        self.submit("jo_2_ticket_triage (1).py", SOLUTION)
+        done, result = self.grade()
+        rows = {entry["name"]: (entry["passed"], entry["reason"]) for entry in result["submissions"]}
+        expected = "2 files are in this folder (v1/ticket_triage.py, v2/ticket_triage.py): one is expected"
+        self.assertEqual((rows["two"], rows["whole"], rows["jo_2_ticket_triage (1)"]), ((0, expected), (15, None), (15, None)))
+        self.assertEqual(result["left_out"], ["ivy_1_ticket_triage.py.txt", "notes.txt"])
+        self.assertIn("Left out, since they are no submissions: 2 (ivy_1_ticket_triage.py.txt, notes.txt)", done.stdout)
+
+    def test_wrong_use_is_told_before_anything_is_graded(self):
+        rows = [
+            (["--json", self.folder / "none" / "r.json"], "there is no folder for it"),
+            (["--csv", self.folder], "this is a folder"),
+            (["--csv", ""], "a file of its own"),
+            (["--csv", "x.txt", "--html", "x.txt"], "a file of its own"),
+            (["--html", self.work / "dmitri_lee_123_ticket_triage.py"], "no Python file"),
+            ([KIT / "solution", "--gradescope", self.folder / "r.json"], "one submission"),
+            (["--resume", self.folder / "none.json"], "none.json"),
+            (["--hint"], "--hint is for one submission"),
+            (["-k", "P5"], "-k is for one submission"),
+            (["--reset"], "--reset"),
+            (["--jobs", "0.5"], "--jobs"),
+            (["--exec", "it's"], "--exec it's"),
+            (["--exec", "no-such-sandbox -x"], "no-such-sandbox"),
+        ]
+        for arguments, named in rows:
+            with self.subTest(arguments=arguments):
+                done = run(KIT / "verify.py", self.work, *arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertIn(named, done.stderr)
+        self.assertTrue((self.work / "anna" / "ticket_triage.py").read_text(encoding="utf-8") == SOLUTION)
 
     @unittest.skipIf(os.name == "nt", "a signal to one process needs a POSIX system")
     def test_ctrl_c_writes_what_is_done_and_says_what_is_missing(self):
+        started = self.folder / "started"
+        slow = f"import time\nopen({str(started)!r}, 'w', encoding='utf-8').close()\ntime.sleep(4)\n"
         for number in range(6):
-            self.submit(f"zz_{number}", "import time\ntime.sleep(4)\n" + SOLUTION)
+            self.submit(f"zz_{number}", slow + SOLUTION)
         result = self.folder / "result.json"
         command = [sys.executable, str(KIT / "verify.py"), str(self.work), "--jobs", "2", "--timeout", "20", "--json", str(result)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-        time.sleep(3)
+        wait_for(started)  # the first slow one runs, those before it are graded or nearly so, and those behind it wait
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, err), (130, ""))
+        self.assertEqual((process.returncode, err.strip()), (130, "Stopping: waiting for 2. Ctrl-C again drops them."))
         written = json.loads(result.read_text(encoding="utf-8"))
         self.assertFalse(written["complete"])
         self.assertEqual(written["missing"][-1], "王小明_9_ticket_triage-1")
@@ -139,7 +203,7 @@ class Autograder(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         return json.loads((self.folder / "results" / "results.json").read_text(encoding="utf-8"))
 
-    @unittest.skipUnless(shutil.which("bash"), "Gradescope's machines have bash, this one has not")
+    @unittest.skipUnless(os.name == "posix" and shutil.which("bash"), "Gradescope's machines have bash, this one has not")
     def test_it_grades_what_was_handed_in(self):
         rows = [("a right solution", SOLUTION, 15), ("a wrong one", TRUSTING, 14), ("one that does not load", "def x(:", 0)]
         for what, text, points in rows:
@@ -149,7 +213,7 @@ class Autograder(unittest.TestCase):
                 self.assertEqual(sum(test["score"] for test in result["tests"]), points)
                 self.assertEqual(sum(test["max_score"] for test in result["tests"]), 15)
 
-    @unittest.skipUnless(shutil.which("bash"), "Gradescope's machines have bash, this one has not")
+    @unittest.skipUnless(os.name == "posix" and shutil.which("bash"), "Gradescope's machines have bash, this one has not")
     def test_a_submission_without_the_file_gets_a_result_too(self):
         (self.folder / "submission" / "essay.txt").write_text("done", encoding="utf-8")
         result = self.grade()

@@ -1,16 +1,17 @@
 """The documents tell the truth: every command in README is run, and the output shown is the output that comes."""
 
 import doctest
+import importlib
 import re
 import unittest
 
-from kit import KIT, run
+import frame
+from kit import KIT, LABS, clauses_of, run, solution_of, task_of
+from make_starter import functions_to_write
 
-import ticket_triage
-from grading import Mark, tests_of
+from grading import Mark
 
 README = (KIT / "README.md").read_text(encoding="utf-8")
-TASK = (KIT / "TASK.md").read_text(encoding="utf-8")
 TEST_COMMAND = "python -m unittest discover tests/kit"
 
 
@@ -29,6 +30,26 @@ def clause_words(text):
     return dict(zip(parts[1::2], (found - {"(name, what it returned)"} for found in words)))  # the one that is translated
 
 
+def python_blocks(path):
+    return re.findall(r"^```python\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def results_shown(block, names):
+    """Run a block's lines with these names; yield (code, result shown, result that comes) for each result shown."""
+    code = ""
+    for line in re.sub(r"\n#  ", " ", block).splitlines():
+        if not line.startswith("# "):
+            exec(code, names)
+            code = line
+            continue
+        try:
+            got = repr(eval(code, names))
+        except Exception as error:
+            got = f"{type(error).__name__}: {error}"
+        yield code, line[2:], got
+        code = ""
+
+
 class Documents(unittest.TestCase):
     def test_readme_shows_real_output(self):
         commands = shown_commands(README)
@@ -37,67 +58,72 @@ class Documents(unittest.TestCase):
             if command == TEST_COMMAND:  # it is what runs this test
                 continue
             with self.subTest(command=command):
+                command, _, lines = command.partition(" | head -n ")
                 words = command.split()
                 self.assertEqual(words[0], "python")
                 done = run(*words[1:])
                 self.assertIn(done.returncode, (0, 1), done.stderr)
                 self.assertEqual(done.stderr, "")
-                self.assertEqual(output, done.stdout.rstrip("\n"))
+                shown = done.stdout.splitlines()[: int(lines) if lines else None]
+                self.assertEqual(output, "\n".join(shown).rstrip("\n"))
 
     def test_ci_calls_the_test_command_of_readme(self):
         self.assertIn(f"$ {TEST_COMMAND}\n", README)
         self.assertIn(TEST_COMMAND.partition(" ")[2], (KIT / ".ci" / "run").read_text(encoding="utf-8"))
 
     def test_task_has_the_clauses_that_the_tests_name(self):
-        stated = re.findall(r"^- \*\*([A-Z]\d+)\*\* ", TASK, re.MULTILINE)
-        tested = {clause for test in tests_of("ticket_triage", ticket_triage) for clause in Mark(test).sentences}
-        expected = [f"{group}{number}" for group, last in (("P", 9), ("R", 5), ("T", 8), ("E", 3), ("C", 4)) for number in range(1, last + 1)]
-        self.assertEqual(stated, expected)
-        self.assertEqual(sorted(tested), sorted(expected))
+        """Numbered from 1 in each group, without a gap. The main lab has exactly fifteen tests."""
+        for lab in LABS:
+            with self.subTest(lab=lab):
+                tests, stated = frame.tests_on(lab, solution_of(lab)), clauses_of(lab)
+                groups = [clause[0] for clause in stated]
+                self.assertEqual(stated, [f"{group}{n}" for group in dict.fromkeys(groups) for n in range(1, groups.count(group) + 1)])
+                self.assertEqual({clause for test in tests for clause in Mark(test).sentences}, set(stated))
+                if lab == "ticket_triage":
+                    self.assertEqual((len(stated), len(tests)), (29, 15))
 
     def test_both_languages_state_the_same_clauses_signatures_and_code(self):
-        chinese = (KIT / "TASK_cn.md").read_text(encoding="utf-8")
+        translations = [(task_of(lab), task_of(lab).with_name("TASK_cn.md")) for lab in LABS]
+        self.assertTrue(translations[LABS.index("ticket_triage")][1].exists())
+        for original, translated in translations:
+            if translated.exists():
+                self.state_the_same(original.read_text(encoding="utf-8"), translated.read_text(encoding="utf-8"))
+
+    def state_the_same(self, task, chinese):
         parts = (r"^- \*\*([A-Z]\d+)\*\* ", r"^## (\d\. .*)$", r"^```\w*\n.*?^```$", r"^\| (`[^|]*`) \|")
         for part in parts:
             with self.subTest(part=part):
-                stated = re.findall(part, TASK, re.MULTILINE | re.DOTALL if "?" in part else re.MULTILINE)
+                stated = re.findall(part, task, re.MULTILINE | re.DOTALL if "?" in part else re.MULTILINE)
                 self.assertGreater(len(stated), 3)
                 self.assertEqual(stated, re.findall(part, chinese, re.MULTILINE | re.DOTALL if "?" in part else re.MULTILINE))
-        for clause, words in clause_words(TASK).items():
+        for clause, words in clause_words(task).items():
             with self.subTest(clause=clause):
                 self.assertEqual(words - clause_words(chinese)[clause], set(), "code of the clause that the other lacks")
 
-    def test_task_shows_the_signatures_of_the_four_functions(self):
-        source = (KIT / "solution" / "ticket_triage.py").read_text(encoding="utf-8")
-        for heading in re.findall(r"^## \d\. (\w+\(.*\)) -> ", TASK, re.MULTILINE):
-            with self.subTest(heading=heading):
-                self.assertIn(f"def {heading}:", source)
+    def test_task_shows_the_signatures_of_the_functions_to_write(self):
+        for lab in LABS:
+            with self.subTest(lab=lab):
+                headings = re.findall(r"^## \d\. (\w+\(.*\)) -> ", task_of(lab).read_text(encoding="utf-8"), re.MULTILINE)
+                self.assertEqual([heading.partition("(")[0] for heading in headings], functions_to_write(lab))
+                for heading in headings:
+                    self.assertIn(f"def {heading}:", solution_of(lab))
 
     def test_task_shows_real_results(self):
-        """Each `# result` under a call in a Python block of TASK.md is what the solution gives."""
-        names = dict(vars(ticket_triage))
-        checked = 0
-        for block in re.findall(r"^```python\n(.*?)^```$", TASK, re.MULTILINE | re.DOTALL):
-            code = ""
-            for line in re.sub(r"\n#  ", " ", block).splitlines():
-                if not line.startswith("# "):
-                    exec(code, names)
-                    code = line
-                    continue
-                with self.subTest(code=code):
-                    checked += 1
-                    try:
-                        got = repr(eval(code, names))
-                    except ticket_triage.TriageError as error:
-                        got = f"{type(error).__name__}: {error}"
-                    self.assertEqual(line[2:], got)
-                code = ""
-        self.assertEqual(checked, 5)
+        """Each `# result` under a call in a Python block of a TASK.md is what the solution gives."""
+        for lab in LABS:
+            shown = [pair for block in python_blocks(task_of(lab)) for pair in results_shown(block, dict(vars(importlib.import_module(lab))))]
+            self.assertGreater(len(shown), 2)
+            for code, line, got in shown:
+                with self.subTest(lab=lab, code=code):
+                    self.assertEqual(line, got)
 
     def test_docstring_examples_of_the_solution_run(self):
-        results = doctest.testmod(ticket_triage)
-        self.assertGreater(results.attempted, 4)
-        self.assertEqual(results.failed, 0)
+        """Each function to write shows one at least."""
+        for lab in LABS:
+            with self.subTest(lab=lab):
+                results = doctest.testmod(importlib.import_module(lab))
+                self.assertGreaterEqual(results.attempted, len(functions_to_write(lab)))
+                self.assertEqual(results.failed, 0)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,19 @@
-"""The line between tests and a submission: what crosses, what is refused, and where a worker can run."""
+"""The line between tests and a submission: what crosses, and what is refused."""
 
 import json
 import math
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-import kit
+import kit  # noqa: F401 - it puts tests/ on the path
 import submission
 import worker
-from grading import grade
 from submission import Limits, Lost, Session, StandIn, error_classes, parse, raised_error
 from worker import DEPTH_LIMIT, MESSAGE_LIMIT, Malformed, Opaque, decode, encode
 
-SOLUTION = kit.KIT / "solution" / "ticket_triage.py"
 QUIET = ["", 0]
 CALL_KINDS = {"returned", "raised", "ask", "next"}
 
@@ -205,7 +200,7 @@ class Place(unittest.TestCase):
 FAKE = r"""
 import json, re, sys
 source = sys.stdin.buffer.read(int(re.search(r"read\((\d+)\)", sys.argv[-1])[1]))
-for part in json.load(open(sys.argv[1])):
+for part in json.load(open(sys.argv[1], encoding="utf-8")):
     if part is None:
         sys.stdin.buffer.readline()
     else:
@@ -221,7 +216,7 @@ class Sessions(Place):
         (self.folder / "fake.py").write_text(FAKE, encoding="utf-8")
         (self.folder / "parts.json").write_text(json.dumps(parts), encoding="utf-8")
         words = [sys.executable, "-I", "-S", str(self.folder / "fake.py"), str(self.folder / "parts.json")]
-        return self.session("", seconds=seconds, prefix=" ".join(map(submission.shlex.quote, words)))
+        return self.session("# in its place a fake answers\n", seconds=seconds, prefix=" ".join(map(submission.shlex.quote, words)))
 
     def test_a_fake_worker_that_keeps_to_the_protocol_is_believed(self):
         returned = line(kind="returned", value={"tuple": [1]}).decode() + "\n"
@@ -255,10 +250,10 @@ class Sessions(Place):
                 session, lab = self.fake(READY, None, LOADED, None, *parts)
                 with self.assertRaisesRegex(Lost, expected.replace("(", r"\(").replace(")", r"\)")):
                     lab.f(lambda *_, **__: 1)
-                started = time.monotonic()
-                with self.assertRaises(Lost):  # the next row of the same test: the same reason, at once
+                with self.assertRaises(Lost) as caught:  # the next row of the same test: the same reason, and no new worker
                     lab.f()
-                self.assertLess(time.monotonic() - started, 0.1)
+                self.assertEqual(str(caught.exception), session.lost)
+                self.assertIsNone(session.process)
                 session.end()
 
     def test_a_worker_that_does_not_load_is_lost_once(self):
@@ -276,14 +271,13 @@ class Sessions(Place):
     def test_a_worker_that_never_reads_costs_the_limit_once(self):
         session, lab = self.session("import time\ndef f(x): time.sleep(99)\n", seconds=0.5)
         lab.f  # it is loaded
-        started = time.monotonic()
         for _ in range(3):
             with self.assertRaisesRegex(Lost, "ran longer than 0.5 s"):
                 lab.f("x" * 3_000_000)
-        self.assertLess(time.monotonic() - started, 1.5)
+            self.assertIsNone(session.process)  # it was ended at the limit, and no other one is started in this test
 
     def test_a_command_that_is_none_is_said(self):
-        session, lab = self.session("", prefix="no-such-command-here --flag")
+        session, lab = self.session("# nothing\n", prefix="no-such-command-here --flag")
         with self.assertRaisesRegex(Lost, "the worker did not start: no-such-command-here: "):
             lab.f()
 
@@ -380,16 +374,16 @@ class Submissions(Place):
         self.assertNotEqual(lab.f(0), first)
 
     def test_main_runs_in_a_folder_with_files(self):
-        text = "import sys\ndef main(argv):\n    print(open(argv[0]).read())\n    print('e', file=sys.stderr)\n    {}\n"
+        text = "import sys\ndef main(argv):\n    print(open(argv[0], encoding='utf-8').read())\n    print('e', file=sys.stderr)\n    {}\n"
         for last, code in (("return 3", 3), ("return None", 0), ("sys.exit(2)", 2), ("sys.exit()", 0), ("sys.exit('why')", 1), ("return True", True)):
             with self.subTest(last):
                 session, lab = self.session(text.format(last))
                 got = submission.command_line(lab, ["a/b.txt"], {"a/b.txt": "żółć"}, "utf-8")
-                self.assertEqual(got, (code, "żółć\n", "e\nwhy\n" if "why" in last else "e\n"))
+                self.assertEqual((got[0], *map(str.splitlines, got[1:])), (code, ["żółć"], ["e", "why"] if "why" in last else ["e"]))
                 session.end()
 
     def test_output_is_kept_up_to_a_limit(self):
-        session, lab = self.session("def f(ask):\n    for _ in range(50):\n        print('x' * 50_000)\n        ask()\n")
+        session, lab = self.session("import sys\ndef f(ask):\n    for _ in range(50):\n        sys.stdout.write('x' * 50_001)\n        ask()\n")
         lab.f(lambda: None)
         kept, dropped = sum(len(text) for text, _ in session.printed), sum(count for _, count in session.printed)
         self.assertEqual((kept, kept + dropped), (worker.OUTPUT_LIMIT, 50 * 50_001))
@@ -400,89 +394,6 @@ class Submissions(Place):
             with self.assertRaisesRegex(Lost, f"No module named '{name}': only the standard library"):
                 lab.f()
             session.end()
-
-
-# ---- other places for a worker
-
-
-def other_places():
-    """Return {name: (prefix, interpreter)} of what may be on this machine."""
-    python = os.path.realpath(sys.executable)
-    places = {
-        "env -i": ("env -i", python),
-        "nice": ("nice -n 5", python),
-        "timeout": ("timeout 300", python),
-        "no network, own process numbers": ("unshare -r -n --pid --fork --kill-child", python),
-        "bubblewrap": (f"bwrap --ro-bind / / --tmpfs /tmp --tmpfs /root --proc /proc --dev /dev --unshare-all --die-with-parent --ro-bind {sys.prefix} {sys.prefix}", python),
-        "docker": ("docker run --rm -i --init --network none --memory 512m --pids-limit 64 python:3.13-slim timeout 300", "python3"),
-    }
-    for minor in range(9, 15):  # a version manager keeps them side by side; its own command may be none that runs
-        beside = sorted(Path(sys.base_prefix).parent.glob(f"3.{minor}.*/bin/python3.{minor}"))
-        places[f"Python 3.{minor}"] = ("", str(beside[-1]) if beside else shutil.which(f"python3.{minor}") or f"python3.{minor}")
-    return places
-
-
-class Elsewhere(Place):
-    def works(self, prefix, python):
-        """Return why the bare command does not work here, or None."""
-        words = [*submission.shlex.split(prefix), python, "--version"]
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-        return None if done.stdout.startswith("Python 3.") else (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
-
-    def test_the_verdict_is_the_same_wherever_the_worker_runs(self):
-        for name, (prefix, python) in other_places().items():
-            with self.subTest(name):
-                reason = self.works(prefix, python)
-                if reason:
-                    print(f"skipped: {name}: {reason}")
-                    continue
-                report = grade(SOLUTION, Limits(30.0, prefix=prefix, python=python))
-                self.assertEqual((report.passed, len(report.marks)), (15, 15), [mark.failures for mark in report.marks])
-                print(f"graded in: {name}")
-
-    def test_a_prefix_is_really_another_place(self):
-        if self.works("env -i", sys.executable) is None:
-            os.environ["KIT_MARKER"] = "seen"
-            self.addCleanup(os.environ.pop, "KIT_MARKER")
-            for prefix, expected in (("env -i", None), ("env", "seen"), ("", None)):
-                session, lab = self.session("import os\ndef f(): return os.environ.get('KIT_MARKER')\n", prefix=prefix, python=sys.executable)
-                self.assertEqual(lab.f(), expected)
-                session.end()
-        reason = self.works("unshare -r -n --pid --fork --kill-child", sys.executable)
-        if reason:
-            print(f"skipped: unshare: {reason}")
-            return
-        text = "import os, socket\ndef f():\n    try: socket.create_connection(('127.0.0.1', 9), 1)\n    except OSError as e: return [os.getpid(), e.errno]\n"
-        session, lab = self.session(text, prefix="unshare -r -n --pid --fork --kill-child", python=sys.executable)
-        number, error = lab.f()
-        self.assertEqual((number, error), (1, 101))  # the first process there; the network is unreachable
-
-    def test_a_place_that_starts_slowly_takes_none_of_the_submissions_time(self):
-        if not shutil.which("sh"):
-            print("skipped: a slow start: no sh here")
-            return
-        session, lab = self.session("def f(): return 1\n", seconds=1.0, prefix="""sh -c 'sleep 1.5; exec "$@"' sh""", python=sys.executable)
-        session.begin()
-        self.assertEqual(lab.f(), 1)
-
-    def test_a_shell_on_the_other_side_of_ssh_takes_the_words_as_they_are(self):
-        fake = self.folder / "ssh"
-        fake.write_text('#!/bin/sh\nshift\nexec env -i sh -c "$*"\n', encoding="utf-8")  # sshd gives the words to a shell as one text
-        fake.chmod(0o755)
-        reason = self.works(f"{fake} host", sys.executable)
-        if reason:
-            print(f"skipped: a shell in place of ssh: {reason}")
-            return
-        report = grade(SOLUTION, Limits(30.0, prefix=f"{fake} host", python=sys.executable))
-        self.assertEqual(report.passed, 15)
-
-    def test_what_is_given_to_ssh_is_quoted_once_more(self):
-        command = Limits(prefix="timeout 9 ssh -T host").command(7)
-        self.assertEqual(submission.shlex.split(" ".join(command[5:])), Limits(prefix="nice").command(7)[1:])
-        self.assertEqual(Limits(prefix="docker run 'a b'").command(7)[:3], ["docker", "run", "a b"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The scenarios that ship: they load, show what they claim, and tell code that checks from code that trusts."""
+"""The scenario of ticket_triage: it loads, shows what it claims, and tells code that checks from code that trusts."""
 
 import json
 import unittest

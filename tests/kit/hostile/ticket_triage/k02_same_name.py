@@ -1,4 +1,4 @@
-"""kind 2 | passes: all but p1 p2 p3 p4 p5 p6 t1 t2 t4 e1 e2 c1 | reason: TriageError: category priority summary needs_human
+"""kind 2 | passes: all but p1 p2 p3 p4 p5 p6 t1 | reason: TriageError: category priority summary needs_human
 An exception class of the right name that is not the module's TriageError.
 """
 

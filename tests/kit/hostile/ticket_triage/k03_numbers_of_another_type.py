@@ -1,4 +1,4 @@
-"""kind 3 | passes: all but p1 p2 p3 p4 p5 p6 t1 t2 t4 e2 | reason: 3.0"""
+"""kind 3 | passes: all but p1 p2 p3 p4 p5 p6 | reason: 3.0"""
 
 _right = parse_triage
 

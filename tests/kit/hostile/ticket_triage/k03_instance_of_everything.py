@@ -1,4 +1,4 @@
-"""kind 3 | passes: all but p1 p2 p3 p4 p5 p6 r1 r2 r3 t1 t2 t4 e1 e2 c1 | reason: ValueError: category"""
+"""kind 3 | passes: all but p1 p2 p3 p4 p5 p6 r1 r2 r3 t1 t2 t4 e1 c1 | reason: ValueError: category"""
 
 class Meta(type):
     def __instancecheck__(cls, instance):

@@ -1,0 +1,219 @@
+"""Grades a class: side by side in processes, into one result, and shows it."""
+
+import concurrent.futures
+import datetime
+import hashlib
+import json
+import multiprocessing
+import signal
+import sys
+import tempfile
+import time
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from grading import PASSED, WAITING, grade, grade_nothing
+from handout import changed_parts
+from reports import SCHEMA
+from screen import fold, visible, width_of
+from submission import Lost, Session, read_sources
+
+NAME_WIDTH = 40  # columns of a name in the table
+MOST_JOBS = 61  # Windows waits for no more processes at once
+
+
+# ---- grading
+
+
+def digest_of(sources):
+    """Return the sha256 of a submission's content, {module: text}."""
+    return hashlib.sha256(json.dumps(sources, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def kit_digest(lab):
+    """Return the sha256 of what decides about a verdict: a result made by other tests is not taken over."""
+    content = hashlib.sha256()
+    for name in (f"test_{lab}.py", "labtest.py", "grading.py", "submission.py", "processes.py", "worker.py"):
+        content.update(Path(__file__).with_name(name).read_bytes())
+    return content.hexdigest()
+
+
+def grade_one(name, place, limits, lab):
+    """Return one submission's part of a result. Whatever goes wrong becomes its reason: nobody is left out."""
+    try:
+        if isinstance(place, str):  # why there is no file
+            raise Lost(place)
+        report = grade(place, limits, lab)
+        edits = [] if report.load_failure else changed_parts(lab, report.sources[lab])
+        return {**report.as_dict(name), "digest": digest_of(report.sources), "edits": edits}
+    except (Lost, OSError) as error:
+        return lost_entry(name, lab, str(error))
+
+
+def lost_entry(name, lab, reason):
+    return {**grade_nothing(name, lab, reason), "digest": "", "edits": []}
+
+
+def taken_over(submissions, known, lab):
+    """Return {number: entry} of the submissions that an earlier result has graded, with the same name and content.
+
+    One that could not run then is graded again: the reason may have been the grader's own.
+    """
+    earlier = {(entry["name"], entry["digest"]): entry for entry in known if not entry["reason"]}
+    taken = {}
+    for number, (name, place) in enumerate(submissions if earlier else ()):
+        try:
+            entry = isinstance(place, Path) and earlier.get((name, digest_of(read_sources(place, lab))))
+        except Lost:
+            continue
+        if entry:
+            taken[number] = {**entry, "path": str(place)}
+    return taken
+
+
+def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=None):
+    """Grade [(name, place)] with that many processes; return the result, incomplete when Ctrl-C came in between.
+
+    known: submissions of an earlier result. left_out: names that are no submissions, for the result.
+    progress(done, total) is called at the beginning and after each.
+    """
+    begun, started = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
+    graded = taken_over(submissions, known, lab)
+    left = [(number, *submission) for number, submission in enumerate(submissions) if number not in graded]
+    progress = progress or (lambda done, total: None)
+    progress(0, len(left))
+    try:
+        for done, (number, entry) in enumerate(grade_side_by_side(left, limits, min(jobs, len(left), MOST_JOBS), lab), start=1):
+            graded[number] = entry
+            progress(done, len(left))
+    except KeyboardInterrupt:
+        pass  # the result says what is missing
+    missing = [name for number, (name, _) in enumerate(submissions) if number not in graded]
+    return {
+        "schema": SCHEMA, "lab": lab, "kit": kit_digest(lab), "limits": limits.as_dict(), "complete": not missing, "missing": missing, "left_out": list(left_out),
+        "started": started.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - begun, 3),
+        "tests": [{field: mark[field] for field in ("name", "function", "title", "clauses")} for mark in grade_nothing("", lab)["marks"]],
+        "submissions": [graded[number] for number in sorted(graded)],
+    }
+
+
+def start_process():
+    """Begin a process of the pool: Ctrl-C is the first process's to answer, and who is ended ends what it started."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
+
+def grade_side_by_side(submissions, limits, jobs, lab):
+    """Yield (number, entry) of [(number, name, place)] as they are done. One alone is graded here, more of them in processes.
+
+    After Ctrl-C nothing new is begun, and what runs is waited for; after a second one it is ended.
+    """
+    if len(submissions) < 2:
+        for number, name, place in submissions:
+            yield number, grade_one(name, place, limits, lab)
+        return
+    waiting = list(reversed(submissions))
+    while waiting:
+        running = {}
+        with concurrent.futures.ProcessPoolExecutor(jobs, initializer=start_process) as pool:
+            try:
+                yield from grade_in_pool(pool, waiting, running, limits, jobs, lab)
+            except BrokenProcessPool:  # a submission has ended the process that grades it, and others with it
+                pass
+            except KeyboardInterrupt:
+                for process in multiprocessing.active_children():
+                    process.terminate()
+                raise
+        for number, name, place in running.values():
+            yield number, grade_apart(name, place, limits, lab)
+
+
+def grade_in_pool(pool, waiting, running, limits, jobs, lab):
+    """Yield (number, entry), taking submissions from the end of waiting; running leads from a future to its submission."""
+    while waiting or running:
+        while waiting and len(running) < jobs:  # no more, so memory does not grow with the class
+            number, name, place = waiting.pop()
+            running[pool.submit(grade_one, name, place, limits, lab)] = (number, name, place)
+        try:
+            done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+        except KeyboardInterrupt:
+            if not waiting:
+                raise
+            waiting.clear()
+            print(f"\nStopping: waiting for {len(running)}. Ctrl-C again drops them.", file=sys.stderr)
+            continue
+        for future in done:
+            entry = future.result()
+            yield running.pop(future)[0], entry
+
+
+def grade_apart(name, place, limits, lab):
+    """Grade one submission in a process that nothing else needs."""
+    with concurrent.futures.ProcessPoolExecutor(1, initializer=start_process) as pool:
+        try:
+            return pool.submit(grade_one, name, place, limits, lab).result()
+        except BrokenProcessPool:
+            return lost_entry(name, lab, "it ended the process that grades it")
+
+
+def fault_of_place(limits, lab):
+    """Return why the place that --exec or --python names cannot run a submission, or None: else a whole class would get 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"{lab}.py")
+        path.write_text("pass\n", encoding="utf-8")
+        with Session(path, limits, lab) as session:
+            try:
+                session.ready()
+            except Lost as error:
+                return str(error)
+    return None
+
+
+# ---- showing
+
+
+def class_lines(result, screen):
+    """Return a row a submission in the order of names, the total, and the clauses that fail most."""
+    names = {entry["name"]: fold(visible(entry["name"]), NAME_WIDTH)[0] for entry in result["submissions"]}
+    width = max(map(width_of, names.values()), default=0)
+    lines = []
+    for entry in result["submissions"]:
+        groups = dict.fromkeys(mark["function"] for mark in entry["marks"])
+        marks = " ".join("".join(screen.mark(mark["verdict"]) for mark in entry["marks"] if mark["function"] == group) for group in groups)
+        name = names[entry["name"]]
+        edited = "changed what is provided" if entry["edits"] else ""
+        remark = ", ".join(filter(None, [entry["reason"] or entry["first_failing"], edited]))
+        start = f"{name}{' ' * (width - width_of(name))}  {entry['passed']:>2} of {entry['total']}  "
+        room = screen.width - width_of(start) - len(entry["marks"]) - len(groups) - 1
+        first, *more = fold(visible(remark), max(room, 20))
+        lines.append(f"{start}{marks}  {first}".rstrip())
+        lines += [" " * (screen.width - room) + line for line in more]
+    return lines + ["", *total_lines(result)]
+
+
+def total_lines(result):
+    """Return the total line, which clauses the class fails most, and what is missing."""
+    entries = result["submissions"]
+    passed = [entry["passed"] for entry in entries]
+    complete = sum(entry["passed"] == entry["total"] for entry in entries)
+    mean = sum(passed) / len(passed) if passed else 0.0
+    noun = "submission" if len(entries) == 1 else "submissions"
+    lines = [f"{len(entries)} {noun}, {complete} with all {len(result['tests'])}, mean {mean:.1f} of {len(result['tests'])}"]
+    failing = {}
+    for entry in entries:
+        failed = [mark for mark in entry["marks"] if mark["verdict"] not in (PASSED, WAITING) and not entry["reason"]]
+        for clause in {mark["failure"]["clause"] for mark in failed}:
+            failing[clause] = failing.get(clause, 0) + 1
+    if failing:
+        most = sorted(failing.items(), key=lambda pair: (-pair[1], pair[0]))[:5]
+        lines.append("Clauses that fail most: " + ", ".join(f"{clause} ({count})" for clause, count in most))
+    if result["missing"]:
+        lines.append(f"Not graded: {len(result['missing'])} ({some(result['missing'])})")
+    if result["left_out"]:
+        lines.append(f"Left out, since they are no submissions: {len(result['left_out'])} ({some(result['left_out'])})")
+    return lines
+
+
+def some(names):
+    """Return the first few of the names as a text."""
+    return ", ".join(map(visible, names[:5])) + (", ..." if len(names) > 5 else "")
