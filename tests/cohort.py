@@ -5,6 +5,7 @@ import datetime
 import hashlib
 import json
 import multiprocessing
+import os
 import signal
 import sys
 import tempfile
@@ -12,11 +13,12 @@ import time
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-from grading import PASSED, WAITING, grade, grade_nothing
+from grading import grade, grade_nothing
 from handout import changed_parts
 from reports import SCHEMA
 from screen import fold, visible, width_of
 from submission import Lost, Session, read_sources
+from verdict import PASSED, WAITING
 
 NAME_WIDTH = 40  # columns of a name in the table
 MOST_JOBS = 61  # Windows waits for no more processes at once
@@ -100,7 +102,14 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
 def start_process():
     """Begin a process of the pool: Ctrl-C is the first process's to answer, and who is ended ends what it started."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, end_process)
+
+
+def end_process(*_):
+    """End this process of the pool and its submission. An exception does not do: the pool keeps it as a result."""
+    if Session.current is not None:
+        Session.current.end()
+    os._exit(1)
 
 
 def grade_side_by_side(submissions, limits, jobs, lab):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from labtest import Mismatch, cut
 from submission import MAIN_LAB, Lost, Session, StandIn, lab_of, read_sources
+from verdict import FAILED, NOT_RUN, PASSED, WAITING
 
-PASSED, FAILED, WAITING, NOT_RUN = "passed", "failed", "waiting", "not run"
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
 TITLE = re.compile(r"([A-Z]\d+) +(.*)")
 

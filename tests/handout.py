@@ -3,7 +3,6 @@
 tests/originals.json holds the starters and the digests of the other files; tests/kit/make_starter.py makes it.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -23,6 +22,8 @@ def originals():
 
 def digest(path):
     """Return the sha256 of a text file, whatever its line ends: git may change them on Windows."""
+    import hashlib
+
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 

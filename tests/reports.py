@@ -17,8 +17,8 @@ import xml.etree.ElementTree as ET
 from html import escape
 from pathlib import Path
 
-from grading import FAILED, NOT_RUN, PASSED, WAITING
 from screen import LABELS, SYMBOLS, visible
+from verdict import FAILED, NOT_RUN, PASSED, WAITING
 
 SCHEMA = 1  # of a result
 VERDICTS = (PASSED, FAILED, WAITING, NOT_RUN)

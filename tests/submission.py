@@ -195,6 +195,8 @@ def error_classes(described):
 class Session:
     """One submission under grading: starts workers, sends calls, answers callbacks, keeps the limits."""
 
+    current = None  # the session that is open in this process
+
     def __init__(self, path, limits=None, lab=None):
         self.path, self.limits = Path(path), limits or Limits()
         self.lab = lab or lab_of(self.path) or MAIN_LAB
@@ -206,6 +208,7 @@ class Session:
 
     def __enter__(self):
         """Start a worker, which has nothing of the submission yet: that comes when all is imported that judges it."""
+        Session.current = self
         try:
             self.sources = read_sources(self.path, self.lab)
             self.files = {f"{name}.py" for name in self.sources}
@@ -216,6 +219,7 @@ class Session:
         return self
 
     def __exit__(self, *_):
+        Session.current = None
         self.end()
 
     def begin(self):

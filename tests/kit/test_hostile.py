@@ -23,7 +23,8 @@ import frame
 import kit
 from kit import LABS, solution_of
 
-from grading import PASSED, grade
+from grading import grade
+from verdict import PASSED
 from submission import Limits, lab_of
 
 SOLUTION = solution_of("ticket_triage")

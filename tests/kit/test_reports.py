@@ -14,7 +14,7 @@ from unittest import mock
 from kit import KIT  # noqa: F401 - it puts tests/ on the path
 
 import reports
-from grading import FAILED, NOT_RUN, PASSED, WAITING
+from verdict import FAILED, NOT_RUN, PASSED, WAITING
 
 try:
     import junitparser
