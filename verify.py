@@ -12,7 +12,8 @@ from pathlib import Path
 KIT = Path(__file__).resolve().parent
 sys.path.insert(0, str(KIT / "tests"))
 
-from submission import LABS, MAIN_LAB, Limits, Session  # noqa: E402 - it stands in tests/
+from sources import LABS, MAIN_LAB, lab_of  # noqa: E402 - it stands in tests/
+from submission import Limits, Session  # noqa: E402
 from targets import UsageError, find_targets  # noqa: E402
 
 PASSED, FAILED, USAGE_ERROR, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
@@ -53,7 +54,7 @@ def whole(text):
 def command_line():
     parser = CommandLine(prog="verify.py", description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("target", nargs="*", help="starter, solution, a file, a folder that holds one, or a folder of such folders or files")
-    parser.add_argument("--lab", choices=LABS, default=MAIN_LAB, help=f"which lab (default: {MAIN_LAB})")
+    parser.add_argument("--lab", choices=LABS, help=f"which lab (default: the one that a file is named after, else {MAIN_LAB})")
     student = parser.add_argument_group("for students")
     student.add_argument("--watch", action="store_true", help="run again at each save")
     student.add_argument("--hint", action="store_true", help="add a hint to the first failing test")
@@ -229,6 +230,8 @@ def make_autograder(options):
 def run(arguments):
     """Do what the command line says; return the exit code."""
     options = command_line().parse_args(arguments)
+    named = [lab_of(Path(target)) for target in options.target if target.endswith(".py")]
+    options.lab = options.lab or next(filter(None, named), MAIN_LAB)
     if bool(options.make_autograder) == bool(options.target):
         raise UsageError("expected a target, for instance: python verify.py starter")
     if options.make_autograder:

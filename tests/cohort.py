@@ -17,7 +17,8 @@ from grading import grade, grade_nothing
 from handout import changed_parts
 from reports import SCHEMA
 from screen import fold, visible, width_of
-from submission import Lost, Session, read_sources
+from sources import Lost, read_sources
+from submission import Session
 from verdict import PASSED, WAITING
 
 NAME_WIDTH = 40  # columns of a name in the table
@@ -35,7 +36,7 @@ def digest_of(sources):
 def kit_digest(lab):
     """Return the sha256 of what decides about a verdict: a result made by other tests is not taken over."""
     content = hashlib.sha256()
-    for name in (f"test_{lab}.py", "labtest.py", "grading.py", "submission.py", "processes.py", "worker.py"):
+    for name in (f"test_{lab}.py", "labtest.py", "grading.py", "sources.py", "submission.py", "processes.py", "worker.py"):
         content.update(Path(__file__).with_name(name).read_bytes())
     return content.hexdigest()
 

@@ -12,7 +12,8 @@ import unittest
 from pathlib import Path
 
 from labtest import Mismatch, cut
-from submission import MAIN_LAB, Lost, Session, StandIn, lab_of, read_sources
+from sources import MAIN_LAB, Lost, lab_of, read_sources
+from submission import Session, StandIn
 from verdict import FAILED, NOT_RUN, PASSED, WAITING
 
 PRINTED_LIMIT = 2000  # characters of a test's output in a report

@@ -9,12 +9,9 @@ submission runs in this process. Use, one session at a time in a process:
 """
 
 import builtins
-import codecs
 import json
 import os
-import re
 import shlex
-import stat
 import subprocess
 import sys
 import tempfile
@@ -22,25 +19,15 @@ import time
 import types
 from pathlib import Path
 
-from handout import originals
 from processes import Line, children, end_process, guard_this_process, remove_folder, running_lines
+from sources import MAIN_LAB, Lost, lab_of, read_sources
 from worker import ERRORS_LIMIT, MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, TEXT_LIMIT, Malformed, decode, encode, run_main
 
 WORKER = Path(__file__).with_name("worker.py").read_bytes()
 BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-LABS = sorted(test.stem[len("test_") :] for test in Path(__file__).parent.glob("test_*.py"))
-MAIN_LAB = "ticket_triage"  # what is meant where nothing is said; the other labs import it
-RESUBMITTED = re.compile(r"-\d+$")  # a learning platform adds -1, -2 to a file that was sent again
 START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
 TOTAL_LIMIT = 16 * MESSAGE_LIMIT  # characters that a worker may send in one test
-SOURCE_LIMIT = 1024 * 1024  # bytes of one source file
-SIBLINGS_LIMIT = 100  # files beside the submission that go along
-ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252")  # others can take for ever to decode
-
-
-class Lost(Exception):
-    """The submission gave no verdict: it did not load, its process ended, or it ran past a limit."""
 
 
 class Limits:
@@ -61,70 +48,6 @@ class Limits:
         if any(Path(word).stem == "ssh" for word in self.prefix):
             words = [shlex.quote(word) for word in words]
         return self.prefix + words
-
-
-# ---- the submission's files
-
-
-def lab_of(path):
-    """Return the lab that a file is a submission of (anna_lee_123_ticket_triage-1.py is one of ticket_triage), or None."""
-    stem = RESUBMITTED.sub("", path.stem)
-    matching = [lab for lab in LABS if stem == lab or stem.endswith(f"_{lab}")]
-    return max(matching, key=len, default=None)
-
-
-def read_sources(path, lab):
-    """Return {module name: text} of the submission and, when it has its usual name, of the files beside it.
-
-    Lost says why the submission cannot be read. A file beside it that cannot be read fails when it is imported.
-    """
-    sources = {lab: read_source(path)}
-    if path.name == f"{lab}.py":
-        siblings = [sibling for sibling in path.parent.glob("*.py") if sibling.stem.isidentifier() and sibling.stem != lab]
-        for sibling in sorted(siblings)[:SIBLINGS_LIMIT]:
-            try:
-                sources[sibling.stem] = read_source(sibling)
-            except Lost as error:
-                sources[sibling.stem] = f"raise ImportError({str(error)!r})"
-    if MAIN_LAB not in sources:  # the other labs use what it provides
-        sources[MAIN_LAB] = originals()["starter"][f"{MAIN_LAB}.py"]["text"]
-    return sources
-
-
-def read_source(path):
-    """Return a source file's text. A link is not followed: it could point to what its author may not read."""
-    try:
-        mode = path.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            raise Lost(f"{path.name} is a link: put the file itself there")
-        if not stat.S_ISREG(mode):
-            raise Lost(f"{path.name} is no file")
-        with open(path, "rb") as file:
-            data = file.read(SOURCE_LIMIT + 1)
-    except OSError as error:
-        raise Lost(f"{path.name} cannot be read: {error.strerror}") from error
-    if len(data) > SOURCE_LIMIT:
-        raise Lost(f"{path.name} has more than {SOURCE_LIMIT:,} bytes")
-    try:
-        text = data.decode(source_encoding(data))
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
-        raise Lost(f"{path.name} is not UTF-8 text: {error}. Save it as UTF-8.") from error
-    if not text.strip():
-        raise Lost(f"{path.name} is empty")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def source_encoding(data):
-    """Return the encoding that a source file names in its first two lines, else UTF-8."""
-    if not any(b"coding" in line for line in data.split(b"\n", 2)[:2]):
-        return "utf-8-sig"
-    import io
-    import tokenize
-
-    encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
-    if codecs.lookup(encoding).name not in ENCODINGS:
-        raise LookupError(f"its encoding is {encoding}")
-    return encoding
 
 
 # ---- exceptions

@@ -6,7 +6,7 @@ A submission is (name, place): the path of its file, or a text that says why the
 import re
 from pathlib import Path
 
-from submission import lab_of
+from sources import lab_of
 
 KIT = Path(__file__).resolve().parents[1]
 IGNORED = re.compile(r"[._]|node_modules$")  # what systems and archives leave: .git, .DS_Store, __MACOSX, __pycache__

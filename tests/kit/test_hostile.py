@@ -25,7 +25,8 @@ from kit import LABS, solution_of
 
 from grading import grade
 from verdict import PASSED
-from submission import Limits, lab_of
+from sources import lab_of
+from submission import Limits
 
 SOLUTION = solution_of("ticket_triage")
 HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \| reason: (.*?))?(?: \| limit (\d+))?(?: \| needs (posix|linux))?$")

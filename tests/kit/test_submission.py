@@ -11,7 +11,8 @@ from pathlib import Path
 import kit  # noqa: F401 - it puts tests/ on the path
 import submission
 import worker
-from submission import Limits, Lost, Session, StandIn, error_classes, parse, raised_error
+from sources import Lost
+from submission import Limits, Session, StandIn, error_classes, parse, raised_error
 from worker import DEPTH_LIMIT, MESSAGE_LIMIT, Malformed, Opaque, decode, encode
 
 QUIET = ["", 0]
