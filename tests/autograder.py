@@ -2,9 +2,9 @@
 
 import io
 import zipfile
-from pathlib import Path
 
-KIT = Path(__file__).resolve().parents[1]
+from handout import KIT
+
 LEFT_OUT = {"__pycache__", "kit"}  # parts of a path that do not go into the zip
 
 SETUP = """#!/usr/bin/env bash

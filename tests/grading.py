@@ -244,8 +244,12 @@ def grade_session(session, pattern="", progress=None):
 
 def grade_nothing(name, lab, reason=None):
     """Return the dict of a submission of which no test was run, for that reason."""
-    marks = [Mark(test) for test in tests_of(lab, StandIn(lab))]
-    return Report(Path(f"{lab}.py"), lab, marks, {}, set(), reason and failure_of(Lost(reason), {})).as_dict(name)
+    return Report(Path(f"{lab}.py"), lab, unrun(lab), {}, set(), reason and failure_of(Lost(reason), {})).as_dict(name)
+
+
+def unrun(lab):
+    """Return the marks of a lab's tests before any has run."""
+    return [Mark(test) for test in tests_of(lab, StandIn(lab))]
 
 
 def grade_here(path, pattern="", lab=None):
@@ -254,7 +258,7 @@ def grade_here(path, pattern="", lab=None):
     try:
         sources = read_sources(path, lab)
     except Lost as error:
-        return Report(path, lab, [Mark(test) for test in tests_of(lab, StandIn(lab))], {}, set(), failure_of(error, {}))
+        return Report(path, lab, unrun(lab), {}, set(), failure_of(error, {}))
     module = sys.modules[lab] = types.ModuleType(lab)
     module.__file__ = str(path)
     sys.path.insert(0, str(path.parent.resolve()))

@@ -3,8 +3,8 @@
 tests/originals.json holds the starters and the digests of the other files; tests/kit/make_starter.py makes it.
 """
 
+import functools
 import json
-import os
 import re
 from pathlib import Path
 
@@ -12,6 +12,7 @@ KIT = Path(__file__).resolve().parents[1]
 HEADER_LIMIT = 2000  # characters of a function's header that are looked at
 
 
+@functools.lru_cache(maxsize=None)
 def originals():
     """Return what originals.json holds; without the file nothing is known of the hand-out."""
     path = KIT / "tests" / "originals.json"
@@ -80,16 +81,15 @@ def reset(path):
 
     ValueError when no original is known. A file that keeps something is never overwritten.
     """
+    from reports import write
+
     if path.name not in originals()["starter"]:
         raise ValueError(f"{path}: no original of it is known")
     text = originals()["starter"][path.name]["text"]
     kept = None
     if path.exists() and path.read_bytes() != text.encode("utf-8"):
         kept = keep(path)
-    unfinished = path.with_name(path.name + ".unfinished")
-    with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-    os.replace(unfinished, path)
+    write(path, text)
     return kept
 
 

@@ -6,9 +6,9 @@ A submission is (name, place): the path of its file, or a text that says why the
 import re
 from pathlib import Path
 
+from handout import KIT
 from sources import lab_of
 
-KIT = Path(__file__).resolve().parents[1]
 IGNORED = re.compile(r"[._]|node_modules$")  # what systems and archives leave: .git, .DS_Store, __MACOSX, __pycache__
 OTHER_ROOMS = ("solution", "tests", "scenario")  # of a kit that was handed in whole
 COPY = re.compile(r" \(\d+\)$")  # a browser adds (1), (2) to a file that it saves again
