@@ -36,8 +36,9 @@ def digest_of(sources):
 def kit_digest(lab):
     """Return the sha256 of what decides about a verdict: a result made by other tests is not taken over."""
     content = hashlib.sha256()
-    for name in (f"test_{lab}.py", "labtest.py", "grading.py", "sources.py", "submission.py", "processes.py", "worker.py"):
-        content.update(Path(__file__).with_name(name).read_bytes())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if not path.name.startswith("test_") or path.name == f"test_{lab}.py":
+            content.update(path.read_bytes())
     return content.hexdigest()
 
 

@@ -47,8 +47,13 @@ def changed_parts(lab, source):
     lines = source.splitlines()
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     notes = []
+    defined = {}
+    for number, line in enumerate(lines, start=1):
+        found = re.match(r"(?:async )?def (\w+)", line) if line.startswith(("def ", "async ")) else None
+        if found:
+            defined.setdefault(found[1], number)
     for name, header in original["to_write"].items():
-        number = next((number for number, line in enumerate(lines, start=1) if re.match(rf"(async )?def {name}\b", line)), None)
+        number = defined.get(name)
         if number is None and not re.search(rf"^{name}\b|import.*\b{name}\b", text, re.MULTILINE):
             notes.append(f"{name} is missing: the file has no line `{header}`")
         elif number is not None and parameters(header) != parameters("\n".join(lines[number - 1 :])[:HEADER_LIMIT]):

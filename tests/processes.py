@@ -16,6 +16,7 @@ from worker import MESSAGE_LIMIT, Malformed
 
 SLICE = 0.1  # seconds between two looks at whether the worker lives
 END_LIMIT = 2.0  # seconds to end what a worker left
+OWN_END = 0.5  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
 ANSWER_TIME = 0.05  # seconds for a worker that is late to tell where it is
 ANSWER_LIMIT = 4096  # bytes of what it tells
 
@@ -33,31 +34,43 @@ def guard_this_process():
 
 def children():
     """Linux: return the numbers of this process's children. Else: none are known."""
-    found = set()
-    if sys.platform == "linux":
-        own = str(os.getpid()).encode()
-        for entry in os.listdir("/proc"):
-            if entry.isdigit():
-                try:
-                    with open(f"/proc/{entry}/stat", "rb", buffering=0) as file:
-                        status = file.read(512)
-                except OSError:  # it ended in the meantime
-                    continue
-                if status.rpartition(b")")[2].split()[1] == own:
-                    found.add(int(entry))
+    if sys.platform != "linux":
+        return set()
+    try:
+        return {int(number) for task in os.listdir("/proc/self/task") for number in read_bytes(f"/proc/self/task/{task}/children").split()}
+    except OSError:  # a kernel without these files
+        return children_among_all()
+
+
+def children_among_all():
+    """Return the numbers of this process's children, found among all processes."""
+    own, found = str(os.getpid()).encode(), set()
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            status = read_bytes(f"/proc/{entry}/stat")
+        except OSError:  # it ended in the meantime
+            continue
+        if status.rpartition(b")")[2].split()[1] == own:
+            found.add(int(entry))
     return found
+
+
+def read_bytes(path):
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
 
 
 def end_process(process, before, gently):
     """End the worker, its process group, and on Linux every process that it left behind.
 
-    gently: ask first. A client such as docker's passes that on; killed, it would leave its container behind.
+    gently: let it end by itself, then ask. A client such as docker's passes that on; killed, it would leave its container.
     """
     if os.name == "nt":
         if process.poll() is None:
             subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
     else:
         if gently:
+            wait_for(process, OWN_END)
             signal_group(process, signal.SIGTERM)
             wait_for(process, END_LIMIT)
         signal_group(process, signal.SIGKILL)

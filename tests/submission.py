@@ -9,6 +9,7 @@ submission runs in this process. Use, one session at a time in a process:
 """
 
 import builtins
+import collections
 import json
 import os
 import shlex
@@ -19,14 +20,16 @@ import time
 import types
 from pathlib import Path
 
+from errors import error_classes, raised_error
 from processes import Line, children, end_process, guard_this_process, remove_folder, running_lines
 from sources import MAIN_LAB, Lost, lab_of, read_sources
-from worker import ERRORS_LIMIT, MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, TEXT_LIMIT, Malformed, decode, encode, run_main
+from worker import MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, Malformed, decode, encode, run_main
 
 WORKER = Path(__file__).with_name("worker.py").read_bytes()
 BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
+CALL_KINDS = {"returned", "raised", "ask", "next"}  # of the lines that may answer a call
 TOTAL_LIMIT = 16 * MESSAGE_LIMIT  # characters that a worker may send in one test
 
 
@@ -50,66 +53,15 @@ class Limits:
         return self.prefix + words
 
 
-# ---- exceptions
-
-BUILTIN_ERRORS = {  # those that a test may look for; a StopIteration, for one, would end a loop of the tests
-    kind.__name__: kind
-    for kind in (AttributeError, IndexError, KeyError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
-}
+def kept_variables():
+    """Return the environment variables of a worker on this machine, but for its folder."""
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    return {**kept, "MALLOC_ARENA_MAX": "2"}  # glibc would reserve 64 MiB of the memory for each thread
 
 
-class SubmissionError(Exception):
-    """An exception of the submission's: its class by name, its message, and its own lines [(file, line number)]."""
-
-    lines = ()
-
-    def __str__(self):
-        return self.args[0] if self.args else ""
-
-
-def class_of(name, bases):
-    """Return an exception class of that name, which may be any text; Malformed when the bases do not fit together."""
-    try:
-        return type(name if name.isidentifier() else ascii(name), bases, {})
-    except TypeError as error:
-        raise Malformed("exception classes that cannot be") from error
-
-
-def raised_error(described, errors, foreign, files):
-    """Return the exception to raise here for one that the worker describes; Malformed when it does so wrongly."""
-    fields = {"class": str, "message": str, "lab": list, "lines": list, "builtin": str}
-    if type(described) is not dict or any(type(described.get(field)) is not kind for field, kind in fields.items()):
-        raise Malformed("an exception is not described as it should be")
-    same = described.get("same")
-    if same is not None:
-        if type(same) is not int or not 0 <= same < len(foreign):
-            raise Malformed("an exception that was never raised here")
-        return foreign[same]
-    known = next((errors[name] for name in described["lab"] if type(name) is str and name in errors), None)
-    if known is None:
-        base = BUILTIN_ERRORS.get(described["builtin"])
-        known = class_of(described["class"][:80], (SubmissionError, base) if base else (SubmissionError,))
-    error = known.__new__(known)
-    error.args = (described["message"][:TEXT_LIMIT],)
-    lines = [line for line in described["lines"] if type(line) is list and list(map(type, line)) == [str, int]]
-    error.lines = [tuple(line) for line in lines if line[0] in files]
-    return error
-
-
-def error_classes(described):
-    """Return {name: class} for {name: names of it and of its bases, nearest first}; the first is the class's own name."""
-    if type(described) is not dict or len(described) > ERRORS_LIMIT:
-        raise Malformed("the module's exceptions")
-    for names in described.values():
-        if type(names) is not list or not names or len(names) > ERRORS_LIMIT or any(type(name) is not str for name in names):
-            raise Malformed("the module's exceptions")
-    classes = {}
-    for name, (own, *bases) in sorted(described.items(), key=lambda item: len(item[1])):  # bases before what is built on them
-        if own != name and own in classes:
-            classes[name] = classes[own]
-        else:
-            classes[name] = class_of(name, (*[classes[base] for base in bases if base in classes], SubmissionError))
-    return classes
+def own_folder(folder):
+    """Return the environment variables that send a worker to its own folder."""
+    return dict.fromkeys(("TMPDIR", "TEMP", "TMP", "HOME"), folder)
 
 
 # ---- the session
@@ -127,6 +79,7 @@ class Session:
         self.process = self.line = self.folder = self.stderr = None
         self.loaded = self.once_loaded = self.busy = False
         self.attributes, self.errors, self.values = {}, {}, set()
+        self.ahead = collections.deque()  # the calls that the worker has got and whose lines are not read yet
         self.begin()
 
     def __enter__(self):
@@ -147,6 +100,7 @@ class Session:
 
     def begin(self):
         """Start the time of one test; its calls share it."""
+        self.forget_ahead()
         self.printed, self.kept, self.received, self.lost = [], 0, 0, None
         self.allow(self.limits.seconds)
 
@@ -157,6 +111,7 @@ class Session:
     def end(self):
         """End the worker and all that it left, and remove its folder."""
         process, self.process, self.loaded = self.process, None, False
+        self.ahead.clear()
         if process is not None:
             try:
                 process.stdin.close()  # a worker on another machine ends when the line does
@@ -187,23 +142,27 @@ class Session:
         """Start a worker and send it its own source; Lost says why it does not start."""
         self.folder = tempfile.mkdtemp(prefix="submission-")
         self.stderr = tempfile.TemporaryFile()
+        self.process = self.start_process()
+        self.before = children() - {self.process.pid}
+        self.line = Line(self.process)
+        self.write(WORKER)
+
+    def start_process(self):
+        """Start an interpreter, where --exec says; Lost when it cannot be started."""
         environment = dict(os.environ)
         if not self.limits.prefix:
-            environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-            environment.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP", "HOME"), self.folder))
-            environment["MALLOC_ARENA_MAX"] = "2"  # glibc would reserve 64 MiB of the memory for each thread
+            environment = {**kept_variables(), **own_folder(self.folder)}
         command = self.limits.command(len(WORKER))
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.stderr, "bufsize": 0}
         try:
-            self.process = subprocess.Popen(command, cwd=self.folder, env=environment, start_new_session=os.name != "nt", **pipes)
+            return subprocess.Popen(command, cwd=self.folder, env=environment, start_new_session=os.name != "nt", **pipes)
         except OSError as error:
             self.fail(f"the worker did not start: {command[0]}: {error.strerror}")
-        self.before = children() - {self.process.pid}
-        self.line = Line(self.process)
-        self.send(WORKER)
 
     def ready(self):
         """Have a worker with the submission loaded; Lost with the reason where there can be none."""
+        if self.busy:
+            raise RuntimeError("a function of the lab was called inside a callback: its worker waits for an answer")
         if self.loaded:
             return
         if self.lost is not None:
@@ -229,10 +188,10 @@ class Session:
         self.allow(self.limits.seconds, "it did not load within {} s")
         seconds = int(self.limits.seconds + 2) * 20  # of the processor: for all tests, and the last resort when this process dies
         what = {"module": self.lab, "sources": self.sources, "memory": self.limits.memory, "seconds": seconds}
-        loaded = self.exchange({"kind": "load", **what}, {"loaded", "raised"})
+        loaded = self.exchange(ENCODER.encode({"kind": "load", **what}), {"loaded", "raised"})
         try:
             if loaded["kind"] == "raised":
-                error = raised_error(loaded.get("error"), {}, [], self.files)
+                error = raised_error(loaded, {}, [], self.files)
                 lost = Lost(f"it does not load: {type(error).__name__}{': ' if str(error) else ''}{error}")
                 lost.lines = error.lines
                 raise lost
@@ -248,9 +207,10 @@ class Session:
 
     def attribute(self, name):
         """Return what the module has under a name: a function or an exception of this side, or a value."""
-        self.ready()
+        if not self.loaded:
+            self.ready()
         if name in self.values:
-            return self.request({"kind": "value", "name": name}, [])
+            return self.request(ENCODER.encode({"kind": "value", "name": name}))
         if name not in self.attributes:
             raise Lost(f"{self.path.name} has no {name}")
         return self.attributes[name]
@@ -258,37 +218,53 @@ class Session:
     def function(self, name):
         def stand_in(*args, **kwargs):
             given = []
-            number_of = numbering(given)
-            call = {"kind": "call", "name": name, "args": encode(list(args), number_of), "kwargs": encode(kwargs, number_of)}
+            text = call_text(name, args, kwargs, numbering(given))
             before = len(self.printed)
             try:
-                return self.request(call, given)
+                return self.request(text, given)
             finally:
                 stand_in.printed = self.printed[before:]  # what the submission printed during this call
 
         stand_in.__name__ = stand_in.__qualname__ = name
+        stand_in.ahead = self.send_ahead
         return stand_in
 
+    def send_ahead(self, calls):
+        """Send calls that come next (functools.partial): to cross the line together is quicker than one by one."""
+        self.forget_ahead()
+        self.ready()
+        self.ahead.extend(call_text(call.func.__name__, call.args, call.keywords, numbering([])) for call in calls)
+        self.send(ENCODER.encode({"kind": "calls", "lines": list(self.ahead)}))
+
+    def forget_ahead(self):
+        """When calls were sent ahead and then not made, go on with a new worker: this one is in the middle of them."""
+        if self.ahead:
+            self.end()
+
     def run_main(self, argv, files, encoding):
-        value = self.request({"kind": "main", "argv": argv, "files": files, "encoding": encoding}, [])
+        value = self.request(ENCODER.encode({"kind": "main", "argv": argv, "files": files, "encoding": encoding}))
         if not (type(value) is tuple and len(value) == 3 and list(map(type, value[1:])) == [str, str]):
             self.malformed("main's result")
         return value
 
-    def request(self, message, given):
+    def request(self, text, given=()):
         """Send a call; answer what the worker asks for; return or raise what comes in the end."""
+        if self.ahead and self.ahead[0] != text:
+            self.forget_ahead()
         self.ready()
-        if self.busy:
-            raise RuntimeError("a function of the lab was called inside a callback: its worker waits for an answer")
-        foreign, kinds = [], {"returned", "raised", "ask", "next"}
+        foreign = []
         self.busy = True
         try:
-            reply = self.exchange(message, kinds)
+            if self.ahead:
+                self.ahead.popleft()
+                reply = self.receive(CALL_KINDS)
+            else:
+                reply = self.exchange(text, CALL_KINDS)
             while reply["kind"] in ("ask", "next"):
-                reply = self.exchange(self.answer(reply, given, foreign), kinds)
+                reply = self.exchange(ENCODER.encode(self.answer(reply, given, foreign)), CALL_KINDS)
             if reply["kind"] == "returned":
                 return decode(reply.get("value"))
-            error = raised_error(reply.get("error"), self.errors, foreign, self.files)
+            error = raised_error(reply, self.errors, foreign, self.files)
         except Malformed as fault:
             self.malformed(fault)
         except BaseException:  # Ctrl-C, or what a callback of the tests raises: the worker is left in the middle of a call
@@ -321,14 +297,17 @@ class Session:
             return {"kind": "failure", "number": len(foreign) - 1, **described}
         return {"kind": "answer", "value": encode(value, numbering(given))}
 
-    def exchange(self, message, kinds):
+    def exchange(self, text, kinds):
         """Send one line and return the next one from the worker, which must be of one of these kinds."""
         if self.line.buffer:
             self.malformed("a line before it was asked")
-        self.send(ENCODER.encode(message).encode("ascii") + b"\n")
+        self.send(text)
         return self.receive(kinds)
 
-    def send(self, data):
+    def send(self, text):
+        self.write(text.encode("ascii") + b"\n")
+
+    def write(self, data):
         try:
             self.line.write(data, self.deadline)
         except TimeoutError:
@@ -350,7 +329,8 @@ class Session:
             self.gone()
         except Malformed as fault:
             self.malformed(fault)
-        self.keep(*reply["printed"])
+        if "printed" in reply:
+            self.keep(*reply["printed"])
         return reply
 
     def keep(self, text, dropped):
@@ -373,6 +353,11 @@ class Session:
         said = self.stderr.read(2000).decode("utf-8", "replace").strip().splitlines()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         self.fail(f"its process ended by itself ({how})" + (f": {said[-1]}" if said else ""))
+
+
+def call_text(name, args, kwargs, number_of):
+    """Return the line of a call."""
+    return ENCODER.encode({"kind": "call", "name": name, "args": encode(list(args), number_of), "kwargs": encode(kwargs, number_of)})
 
 
 def numbering(given):
@@ -413,14 +398,17 @@ DECODER = json.JSONDecoder(object_pairs_hook=no_key_twice, parse_int=small_int, 
 def parse(line, kinds):
     """Return a line from the worker as a dict whose kind is one of kinds; Malformed for all else."""
     try:
-        reply = DECODER.decode(line.decode("ascii"))
+        reply, end = DECODER.raw_decode(line.decode("ascii"))
     except (ValueError, RecursionError) as error:
         raise Malformed(f"{ascii(line[:60].decode('latin-1'))}: {error}") from error
+    if end != len(line):
+        raise Malformed("more than one JSON value in a line")
     if type(reply) is not dict or type(reply.get("kind")) is not str or reply["kind"] not in kinds:
         raise Malformed("a line of another kind than is due now")
-    printed = reply.get("printed")
-    if type(printed) is not list or list(map(type, printed)) != [str, int] or printed[1] < 0:
-        raise Malformed("what it printed")
+    if "printed" in reply:
+        printed = reply["printed"]
+        if type(printed) is not list or list(map(type, printed)) != [str, int] or printed[1] < 0:
+            raise Malformed("what it printed")
     return reply
 
 
@@ -442,4 +430,5 @@ def command_line(lab, argv, files, encoding):
     """Run the lab's main(argv) in a temporary folder that holds files; return (exit code, stdout, stderr)."""
     if isinstance(lab, StandIn):
         return lab.__session__.run_main(argv, files, encoding)
-    return run_main(lab, argv, files, encoding)
+    with tempfile.TemporaryDirectory() as folder:
+        return run_main(lab, argv, files, encoding, folder)

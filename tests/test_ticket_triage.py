@@ -3,9 +3,9 @@
 Each test both accepts and refuses something. A row of a table is a trap; `because` says why it is one.
 """
 
-import functools
 import json
 import unittest
+from functools import lru_cache, partial
 
 import ticket_triage as lab
 from labtest import Client, Containing, LabTest, Mismatch
@@ -28,7 +28,7 @@ def without(field):
     return json.dumps({name: value for name, value in ANSWER.items() if name != field})
 
 
-@functools.lru_cache(maxsize=None)
+@lru_cache(maxsize=None)
 def deep_values():
     """Return JSON values nested about as deep as the decoder of this Python follows: some it reads, some it does not."""
     low, high = 1, 1 << 17
@@ -105,9 +105,6 @@ class ParseTriage(LabTest):
             (json.dumps(quoting), quoting, "backticks inside a JSON string are text"),
             (f"```json\n{json.dumps(quoting, indent=2)}\n```", quoting, "the last ``` closes the fence, not the first"),
         ]
-        for raw, expected, because in accepted:
-            with self.subTest(clause="P1", because=because):
-                self.returns(expected, lab.parse_triage, raw, CATEGORIES)
         refused_replies = [
             (f"```json\n{RAW}", "a fence that is not closed is no fence: the reply may be cut short"),
             (f"```json\n{RAW}\n``", "two backticks close no fence"),
@@ -117,6 +114,10 @@ class ParseTriage(LabTest):
             (f"Here it is:\n```json\n{RAW}\n```", "the fence surrounds the whole reply, or it is no fence"),
             (f"```json\n{RAW}\n```\nAnything else?", "the closing ``` ends the reply"),
         ]
+        self.ahead(partial(lab.parse_triage, raw, CATEGORIES) for raw, *_ in accepted + refused_replies)
+        for raw, expected, because in accepted:
+            with self.subTest(clause="P1", because=because):
+                self.returns(expected, lab.parse_triage, raw, CATEGORIES)
         for raw, because in refused_replies:
             with self.subTest(clause="P1", because=because):
                 self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
@@ -151,16 +152,18 @@ class ParseTriage(LabTest):
             (RAW.replace("3", "7" * 5000), "int() gives up on so many digits, with a plain ValueError"),
             ("[" * 100_000, "the decoder gives up on deep nesting, with a RecursionError"),
         ]
+        no_texts = (None, 7, RAW.encode(), ANSWER, [RAW])
+        deep = [RAW.replace("3", value) for value in deep_values()]
+        self.ahead(partial(lab.parse_triage, raw, CATEGORIES) for raw in (*[raw for raw, _ in refused_replies], *no_texts, *deep))
         for raw, because in refused_replies:
             with self.subTest(clause="P2", because=because):
                 self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
-        for raw in (None, 7, RAW.encode(), ANSWER, [RAW]):
+        for raw in no_texts:
             with self.subTest(clause="P2", because="a client can return something that is no text at all"):
                 self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
-        for value in deep_values():
-            deep = RAW.replace("3", value)
+        for raw in deep:
             with self.subTest(clause="P8", because="showing a value nested this deep in a message can fail by itself"):
-                self.refuses(lab.TriageError, "", lab.parse_triage, deep, CATEGORIES)
+                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
 
     def test_p3_wants_exactly_the_four_fields_each_once(self):
         """P3 There are four fields and no others: category, priority, summary, needs_human. A wrong one is named.
@@ -174,6 +177,7 @@ class ParseTriage(LabTest):
             backwards = json.dumps(dict(reversed(ANSWER.items())))
             self.returns(ANSWER, lab.parse_triage, backwards, CATEGORIES)
         messages = set()
+        self.ahead(partial(lab.parse_triage, without(field), CATEGORIES) for field in ANSWER)
         for field in ANSWER:
             with self.subTest(clause="P3", because=f"{field} is missing"):
                 messages.add(self.refuses(lab.TriageError, field, lab.parse_triage, without(field), CATEGORIES))
@@ -182,7 +186,9 @@ class ParseTriage(LabTest):
         for raw, because in (("{}", "an object with no field at all"), (RAW.replace("category", "kind"), "four fields, and not the four")):
             with self.subTest(clause="P3", because=because):
                 self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
-        for extra, value in (("confidence", 0.9), ("Category", "billing"), ("notes", None), ("", 1)):
+        more = (("confidence", 0.9), ("Category", "billing"), ("notes", None), ("", 1))
+        self.ahead(partial(lab.parse_triage, reply(**{extra: value}), CATEGORIES) for extra, value in more)
+        for extra, value in more:
             with self.subTest(clause="P3", because=f"{extra!r} is one field too many"):
                 self.refuses(lab.TriageError, extra, lab.parse_triage, reply(**{extra: value}), CATEGORIES)
         twice = [
@@ -190,6 +196,7 @@ class ParseTriage(LabTest):
             ("priority", RAW[:-1] + ', "priority": 3}', "twice the same value is still twice"),
             ("needs_human", RAW[:-1] + ', "needs_hum\\u0061n": true}', "\\u0061 is an a: the same key"),
         ]
+        self.ahead(partial(lab.parse_triage, raw, CATEGORIES) for _, raw, _ in twice)
         for field, raw, because in twice:
             with self.subTest(clause="P2", because=because):
                 self.refuses(lab.TriageError, field, lab.parse_triage, raw, CATEGORIES)
@@ -218,7 +225,9 @@ class ParseTriage(LabTest):
             with self.subTest(clause="P4", because=f"it is in the {container.__name__}"):
                 expected = {**ANSWER, "category": "returns"}
                 self.returns(expected, lab.parse_triage, reply(category="returns"), categories)
-            for category, because in wrong if container is list else wrong[3:7]:
+            rows = wrong if container is list else wrong[3:7]
+            self.ahead(partial(lab.parse_triage, reply(category=category), categories) for category, _ in rows)
+            for category, because in rows:
                 with self.subTest(clause="P4", because=because):
                     self.refuses(lab.TriageError, "category", lab.parse_triage, reply(category=category), categories)
 
@@ -245,6 +254,7 @@ class ParseTriage(LabTest):
         for priority in (1, 2, 3, 4):
             with self.subTest(clause="P5", because="1 and 4 are in"):
                 self.returns({**ANSWER, "priority": priority}, lab.parse_triage, reply(priority=priority), CATEGORIES)
+        self.ahead(partial(lab.parse_triage, RAW.replace("3", priority), CATEGORIES) for priority, _ in wrong_priorities)
         for priority, because in wrong_priorities:
             with self.subTest(clause="P5", because=because):
                 self.refuses(lab.TriageError, "priority", lab.parse_triage, RAW.replace("3", priority), CATEGORIES)
@@ -261,6 +271,7 @@ class ParseTriage(LabTest):
             (None, "null is no answer"),
             ([], "an empty list counts as false"),
         ]
+        self.ahead(partial(lab.parse_triage, reply(needs_human=needs_human), CATEGORIES) for needs_human, _ in wrong_flags)
         for needs_human, because in wrong_flags:
             with self.subTest(clause="P7", because=because):
                 raw = reply(needs_human=needs_human)
@@ -285,9 +296,6 @@ class ParseTriage(LabTest):
             ("Late \ud800\0", "Late \ud800\0", "P8", "half a character and a NUL are characters: do not encode"),
             ("  Two  words\n", "Two  words", "P9", "blanks inside stay, blanks around go"),
         ]
-        for summary, expected, clause, because in accepted:
-            with self.subTest(clause=clause, because=because):
-                self.returns({**ANSWER, "summary": expected}, lab.parse_triage, reply(summary=summary), CATEGORIES)
         wrong = [
             ("", "nothing is no summary"),
             (" \n\t ", "blanks are no summary"),
@@ -297,12 +305,19 @@ class ParseTriage(LabTest):
             (5, "a number is no text"),
             (["Late"], "a list is no text, although it has a length"),
         ]
+        self.ahead(partial(lab.parse_triage, reply(summary=summary), CATEGORIES) for summary, *_ in accepted + wrong)
+        for summary, expected, clause, because in accepted:
+            with self.subTest(clause=clause, because=because):
+                self.returns({**ANSWER, "summary": expected}, lab.parse_triage, reply(summary=summary), CATEGORIES)
         for summary, because in wrong:
             with self.subTest(clause="P6", because=because):
                 self.refuses(lab.TriageError, "summary", lab.parse_triage, reply(summary=summary), CATEGORIES)
 
 
 class RunToolCall(LabTest):
+    def calls_ahead(self, calls):
+        self.ahead(partial(lab.run_tool_call, call, Tools().table()) for call in calls)
+
     def refuses_call(self, named, call, tools=None):
         """Fail unless the call is refused with a message that has `named`, and no tool was run (R4). Return the message."""
         recorder = Tools()
@@ -335,15 +350,18 @@ class RunToolCall(LabTest):
             with self.subTest(clause="R5", because="a tool that fails is no bad call: its exception passes through"):
                 tools = {"hours": {"function": lambda: broken(), "parameters": {}}}
                 self.passes_on(error, lab.run_tool_call, HOURS, tools)
-        for call in (None, "hours", 5, ["tool", "arguments"]):
-            with self.subTest(clause="R1", because="a call that is no dict"):
-                self.refuses_call("", call)
-        for named, call in (
+        no_dicts = (None, "hours", 5, ["tool", "arguments"])
+        wrong = [
             ("arguments", {"tool": "hours"}),
             ("tool", {"arguments": {}}),
             ("reason", {**HOURS, "reason": "to know"}),
             ("category", {**HOURS, "category": "delivery"}),
-        ):
+        ]
+        self.calls_ahead([*no_dicts, *[call for _, call in wrong]])
+        for call in no_dicts:
+            with self.subTest(clause="R1", because="a call that is no dict"):
+                self.refuses_call("", call)
+        for named, call in wrong:
             with self.subTest(clause="R1", because=f"{named} is missing, or one key too many"):
                 self.refuses_call(named, call)
 
@@ -356,12 +374,16 @@ class RunToolCall(LabTest):
         """
         with self.subTest(clause="R2", because="the tool is on the list"):
             self.returns(("hours", None), lab.run_tool_call, HOURS, Tools().table())
-        for name in ("delete_customer", "Hours", "hours ", "hour", "__class__", ""):
+        other_names = ("delete_customer", "Hours", "hours ", "hour", "__class__", "")
+        self.calls_ahead({"tool": name, "arguments": {}} for name in other_names)
+        for name in other_names:
             with self.subTest(clause="R2", because=f"{name!r} is not on the list, letter by letter"):
                 self.refuses_call(name, {"tool": name, "arguments": {}})
         with self.subTest(clause="R2", because="the list is empty"):
             self.refuses_call("hours", HOURS, tools={})
-        for name in (["hours"], {"hours": 1}, None, 5, True):
+        no_names = (["hours"], {"hours": 1}, None, 5, True)
+        self.calls_ahead({"tool": name, "arguments": {}} for name in no_names)
+        for name in no_names:
             with self.subTest(clause="R2", because="a name that is no text; a list or dict cannot even be looked up"):
                 self.refuses_call("", {"tool": name, "arguments": {}})
 
@@ -400,6 +422,7 @@ class RunToolCall(LabTest):
             ("arguments", "hours", None, "null is no dict"),
             ("arguments", "hours", "{}", "JSON inside a text is not decoded"),
         ]
+        self.calls_ahead({"tool": tool, "arguments": arguments} for _, tool, arguments, _ in wrong)
         messages = []
         for named, tool, arguments, because in wrong:
             with self.subTest(clause="R3", because=because):
@@ -414,6 +437,9 @@ class Triage(LabTest):
         options.setdefault("categories", CATEGORIES)
         self.returns(expected, lab.triage, TICKET, client, **options)
         return client.seen
+
+    def triages_ahead(self, calls):
+        self.ahead(partial(lab.triage, TICKET, client, **options, categories=CATEGORIES) for client, options in calls)
 
     def answer(self, attempts, tool_calls):
         return {**ANSWER, "attempts": attempts, "tool_calls": tool_calls, "fallback": False}
@@ -534,12 +560,13 @@ class Triage(LabTest):
             ("T7", {}, [BAD, hours, WORSE], self.fallback(2, 1), "a good tool call gives no attempt back"),
             ("T7", {}, [hours, BAD, hours, hours, hours], self.fallback(1, 3), "a bad reply gives no tool call back"),
         ]
+        table = Tools().table()
+        self.triages_ahead((Client(*replies, RAW), {"tools": table, **options}) for _, options, replies, _, _ in rows)
         for clause, options, replies, expected, because in rows:
             with self.subTest(clause=clause, because=because):
                 client = Client(*replies, RAW)
-                self.triage(expected, client, tools=Tools().table(), **options)
+                self.triage(expected, client, tools=table, **options)
                 self.check("how often the client was asked", len(client.seen), len(replies))
-        table = Tools().table()
         told = [
             ("T4", table, bad_call, lambda: refused(lab.run_tool_call, unknown, table), "the client is told why its tool call is refused"),
             ("T2", table, half, lambda: refused(lab.run_tool_call, json.loads(half), table), "half a call is no answer"),
@@ -551,10 +578,11 @@ class Triage(LabTest):
             with self.subTest(clause=clause, because=because):
                 seen = self.triage(self.answer(2, 0), Client(raw, RAW), tools=tools)
                 self.check("what the client was asked", seen, [start, start + [assistant(raw), message()]])
-        for value in deep_values()[:8]:
-            deep = json.dumps(TRACK).replace("1007", value)
+        deep_calls = [json.dumps(TRACK).replace("1007", value) for value in deep_values()[:8]]
+        self.triages_ahead((Client(raw), {"tools": table, "max_attempts": 1}) for raw in deep_calls)
+        for raw in deep_calls:
             with self.subTest(clause="T4", because="a call nested deep is refused, and showing it in a message does not fail"):
-                self.triage(self.fallback(1, 0), Client(deep), tools=table, max_attempts=1)
+                self.triage(self.fallback(1, 0), Client(raw), tools=table, max_attempts=1)
         summaries = [
             (" \n" + "q" * 130 + "\n", "q" * 120, "blanks go first, then 120 characters stay"),
             ("r" * 119 + "  end", "r" * 119 + " ", "the cut is made once, at 120 characters"),

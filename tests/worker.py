@@ -3,7 +3,7 @@
 It is sent over stdin as text (see submission.py), so it imports nothing of the kit and needs no file.
 The near end trusts nothing that this end says: the submission in this process can do as it likes with it.
 
-Lines that come:  {"kind": "load" | "call" | "main" | "value" | "answer" | "end" | "failure", ...}
+Lines that come:  {"kind": "load" | "call" | "calls" | "main" | "value" | "answer" | "end" | "failure", ...}
 Lines that go:    {"kind": "ready" | "loaded" | "returned" | "raised" | "ask" | "next", ...}
 """
 
@@ -23,12 +23,11 @@ DIGITS_LIMIT = 4000  # hexadecimal digits of an integer: more cannot be shown, a
 KEYS_LIMIT = 200  # keys of one dict or set that are no texts: numbers can be chosen to collide in a hash table
 FRAME_LIMIT = 10  # lines of the submission's traceback, the last ones
 NAMES_LIMIT, ERRORS_LIMIT = 5000, 200  # names of the submission's module, and exceptions among them
+PRELOADED = ("argparse", "shutil")  # what most submissions import, and what argparse imports when it makes a parser
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
 PLAIN_TYPES = {kind.__name__: kind for kind in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, type(None))}
-
-
-ATOMS = {str, bool, type(None)}  # types whose values cross as they are
-ONLY_TEXTS = {str}
+CONTENT_TYPES = (str, int, float, bytes, list, dict, tuple, set, frozenset)  # what is built on them crosses as its content
+ATOMS, ONLY_TEXTS = {str, bool, type(None)}, {str}  # types whose values cross as they are, and that of most keys
 
 
 class Malformed(Exception):
@@ -39,7 +38,8 @@ class TooLarge(Exception):
     """A value does not fit into one line."""
 
 
-# ---- values. None, bool, str, finite float, small int and list cross as JSON; all else as {tag: content}.
+# ---- values. What JSON has crosses as JSON: None, bool, str, finite float, small int, list, and dict with texts as keys.
+# All else is {"$tag": content}; so is a dict that looks like that.
 
 
 class Opaque:
@@ -63,90 +63,105 @@ def encode(value, number_of, depth=0):
     A subclass is worth what its content is worth: its own __eq__ or __str__ stays behind.
     """
     kind = type(value)
-    if kind in ATOMS:
+    if kind in ATOMS:  # what comes most comes first
         return value
-    if kind is list and depth < DEPTH_LIMIT:  # the two that are most, quickly
+    if kind is list and depth < DEPTH_LIMIT:
         return [item if type(item) in ATOMS else encode(item, number_of, depth + 1) for item in value]
-    if kind is dict and depth < DEPTH_LIMIT and ONLY_TEXTS.issuperset(map(type, value)):
-        return {"record": {key: item if type(item) in ATOMS else encode(item, number_of, depth + 1) for key, item in value.items()}}
+    if kind is dict and depth < DEPTH_LIMIT and ONLY_TEXTS.issuperset(map(type, value)) and not looks_tagged(value):
+        return {key: item if type(item) in ATOMS else encode(item, number_of, depth + 1) for key, item in value.items()}
+    if not issubclass(kind, CONTENT_TYPES):
+        return encode_by_name(value, kind, number_of)
     if issubclass(kind, str):
         return str.__str__(value)
     if issubclass(kind, int):
         return encode_int(int.__int__(value))
     if issubclass(kind, float):
         plain = float.__float__(value)
-        return plain if plain - plain == 0 else {"float": float.__repr__(plain)}
+        return plain if plain - plain == 0 else {"$float": float.__repr__(plain)}
     if issubclass(kind, bytes):
-        return {"bytes": bytes.hex(value)}
-    if issubclass(kind, (list, dict, tuple, set, frozenset)):
-        if depth == DEPTH_LIMIT:
-            return {"opaque": "a value nested too deep"}
-        return encode_container(kind, value, number_of, depth + 1)
+        return {"$bytes": bytes.hex(value)}
+    if depth == DEPTH_LIMIT:
+        return {"$opaque": "a value nested too deep"}
+    return encode_container(kind, value, number_of, depth + 1)
+
+
+def encode_by_name(value, kind, number_of):
+    """Return what stands for a type, a callable or an iterator, or for what cannot cross."""
     if kind is type and PLAIN_TYPES.get(value.__name__) is value:
-        return {"type": value.__name__}
+        return {"$type": value.__name__}
     if callable(value) or hasattr(kind, "__next__"):
         number = number_of(value)
         if number is not None:
-            return {"next" if hasattr(kind, "__next__") else "callable": [number, getattr(value, "__name__", kind.__name__)]}
-    return {"opaque": f"a value of the type {kind.__name__}"}
+            return {"$next" if hasattr(kind, "__next__") else "$callable": [number, getattr(value, "__name__", kind.__name__)]}
+    return {"$opaque": f"a value of the type {kind.__name__}"}
+
+
+def looks_tagged(record):
+    """Return whether a dict with texts as keys has just one, and it begins with $."""
+    return dict.__len__(record) == 1 and next(dict.__iter__(record))[:1] == "$"
 
 
 def encode_container(kind, value, number_of, depth):
     if issubclass(kind, dict):
         pairs = [(key, encode(item, number_of, depth)) for key, item in dict.items(value)]
-        if all(type(key) is str for key, _ in pairs):
-            return {"record": dict(pairs)}
-        return {"dict": [[encode(key, number_of, depth), item] for key, item in pairs]}
+        if all(type(key) is str for key, _ in pairs) and not looks_tagged(value):
+            return dict(pairs)
+        return {"$dict": [[encode(key, number_of, depth), item] for key, item in pairs]}
     plain = next(plain for plain in (list, tuple, set, frozenset) if issubclass(kind, plain))
     items = [encode(item, number_of, depth) for item in plain.__iter__(value)]
-    return items if plain is list else {plain.__name__: items}
+    return items if plain is list else {f"${plain.__name__}": items}
 
 
 def encode_int(number):
     if -(1 << 63) < number < 1 << 63:
         return number
     if int.bit_length(number) > 4 * DIGITS_LIMIT - 16:
-        return {"opaque": f"an integer of {int.bit_length(number)} bits"}
-    return {"int": hex(number)}
+        return {"$opaque": f"an integer of {int.bit_length(number)} bits"}
+    return {"$int": hex(number)}
 
 
-def decode(value, stub_for=None, depth=0):
-    """Return what encode was given; Malformed for all that encode does not write.
-
-    stub_for(tag, number, name) makes the stand-in for a callable or iterator.
-    """
+def decode(value, depth=0):
+    """Return what encode was given; Malformed for all that encode does not write."""
     kind = type(value)
     if kind in ATOMS or kind is int or kind is float:
         return value
     if depth > DEPTH_LIMIT:
         raise Malformed("a value is nested too deep")
     if kind is list:
-        return [item if type(item) in ATOMS else decode(item, stub_for, depth + 1) for item in value]
-    if kind is not dict or len(value) != 1:
-        raise Malformed("a value is neither plain nor tagged")
+        return [item if type(item) in ATOMS else decode(item, depth + 1) for item in value]
+    if not looks_tagged(value):
+        return {key: item if type(item) in ATOMS else decode(item, depth + 1) for key, item in value.items()}
     (tag, content), = value.items()
+    if type(content) is list:
+        content = [decode(item, depth if tag == "$dict" else depth + 1) for item in content]  # a pair is no level of its own
+    return untag({tag: content})
+
+
+def untag(tagged, stub_for=None):
+    """Return the value of {"$tag": content}, whose content is decoded already; Malformed when encode writes no such thing.
+
+    stub_for(tag, number, name) makes the stand-in for a callable or iterator.
+    """
+    (tag, content), = tagged.items()
+    tag = tag[1:]
     if type(content) is str:
-        return decode_text(tag, content)
-    if tag == "record" and type(content) is dict:
-        return {key: item if type(item) in ATOMS else decode(item, stub_for, depth + 1) for key, item in content.items()}
+        return untag_text(tag, content)
     if type(content) is not list:
         raise Malformed(f"{tag[:40]!r}: neither a text nor a list")
     if tag == "dict":
         if not all(type(pair) is list and len(pair) == 2 for pair in content):
             raise Malformed("dict: a pair is missing")
-        pairs = [(decode(key, stub_for, depth + 1), decode(item, stub_for, depth + 1)) for key, item in content]
-        return hashed(dict, pairs, [key for key, _ in pairs])
+        return hashed(dict, content, [key for key, _ in content])
     if tag in ("callable", "next") and stub_for is not None:
         return stub_for(tag, *content)
-    items = [decode(item, stub_for, depth + 1) for item in content]
     if tag == "tuple":
-        return tuple(items)
+        return tuple(content)
     if tag == "set" or tag == "frozenset":
-        return hashed(PLAIN_TYPES[tag], items, items)
+        return hashed(PLAIN_TYPES[tag], content, content)
     raise Malformed(f"unknown tag {tag[:40]!r}")
 
 
-def decode_text(tag, content):
+def untag_text(tag, content):
     """Return the value of a tag that carries a text."""
     try:
         if tag == "int" and len(content) <= DIGITS_LIMIT:
@@ -180,35 +195,29 @@ def hashed(kind, items, keys):
 # ---- running a command line, here and in the grader's --debug
 
 
-def make_folder(files):
-    """Return a new folder with these files {name: text}. tempfile can do it too; to import it takes a tenth of a grading."""
-    places = [os.environ.get("TMPDIR"), os.environ.get("TEMP"), "/tmp", os.getcwd()]
-    place = next(place for place in places if place and os.access(place, os.W_OK))
-    folder = os.path.join(place, f"main-{os.urandom(8).hex()}")
+def make_folder():
+    """Return a new folder. tempfile can make one too; to import it takes a tenth of a grading."""
+    places = (os.environ.get("TMPDIR"), os.environ.get("TEMP"), "/tmp", os.getcwd())
+    folder = os.path.join(next(place for place in places if place and os.access(place, os.W_OK)), f"main-{os.urandom(8).hex()}")
     os.mkdir(folder)
+    return folder
+
+
+def run_main(module, argv, files, encoding, folder):
+    """Run module.main(argv) in a folder with just these files {name: text}; return (exit code, stdout, stderr).
+
+    The code is what a shell would see: sys.exit() and None are 0, a text goes to stderr and is 1.
+    """
+    for place, _, names in os.walk(folder):  # of an earlier run
+        for name in names:
+            os.unlink(os.path.join(place, name))
     for name, text in files.items():
         path = os.path.join(folder, *name.split("/"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-    return folder
-
-
-def remove_folder(folder):
-    for place, folders, names in os.walk(folder, topdown=False):
-        for name in names:
-            os.unlink(os.path.join(place, name))
-        os.rmdir(place)
-
-
-def run_main(module, argv, files, encoding):
-    """Run module.main(argv) in a temporary folder with these files; return (exit code, stdout, stderr).
-
-    The code is what a shell would see: sys.exit() and None are 0, a text goes to stderr and is 1.
-    """
     streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=errors) for errors in ("strict", "backslashreplace")]
-    home, kept, process = os.getcwd(), (sys.stdout, sys.stderr), os.getpid()
-    folder = make_folder(files)
+    home, kept = os.getcwd(), (sys.stdout, sys.stderr)
     try:
         os.chdir(folder)
         sys.stdout, sys.stderr = streams
@@ -218,8 +227,6 @@ def run_main(module, argv, files, encoding):
     finally:
         sys.stdout, sys.stderr = kept
         os.chdir(home)
-        if os.getpid() == process:  # not in a child that main has forked
-            remove_folder(folder)
     if code is not None and not isinstance(code, int):
         streams[1].write(f"{code}\n")
         code = 1
@@ -251,10 +258,12 @@ class Kept(io.RawIOBase):
         return len(data)
 
     def take(self):
-        """Return [text, number of bytes dropped] since the last time."""
+        """Return {"printed": [text, number of bytes dropped]} since the last time, or {} when nothing was printed."""
+        if not self.parts:
+            return {}
         taken = [b"".join(self.parts).decode("utf-8", "replace"), self.dropped]
         self.parts, self.kept, self.dropped = [], 0, 0
-        return taken
+        return {"printed": taken}
 
 
 class Finder:
@@ -286,12 +295,12 @@ class Worker:
     def __init__(self, lines_in, lines_out, kept):
         self.lines_in, self.lines_out, self.kept = lines_in, lines_out, kept
         self.encoder = json.JSONEncoder(check_circular=False)  # encode has bounded the depth
-        self.decoder = json.JSONDecoder()
-        self.module, self.sources, self.errors, self.names, self.foreign = None, {}, {}, {}, {}
-        self.process, self.turn, self.lock = os.getpid(), 0, allocate_lock()
+        self.decoder = json.JSONDecoder(object_hook=lambda record: untag(record, self.stub_for) if looks_tagged(record) else record)
+        self.module, self.sources, self.files, self.errors, self.names, self.foreign = None, {}, set(), {}, {}, {}
+        self.process, self.turn, self.lock, self.folder = os.getpid(), 0, allocate_lock(), None
 
     def send(self, kind, **content):
-        text = self.encoder.encode({"kind": kind, "printed": self.kept.take(), **content})
+        text = self.encoder.encode({"kind": kind, **content, **self.kept.take()})
         if len(text) > MESSAGE_LIMIT:
             raise TooLarge(f"a value of {len(text):,} characters is too large to cross to the tests")
         if os.getpid() != self.process:
@@ -301,9 +310,11 @@ class Worker:
 
     def receive(self):
         line = self.lines_in.readline()
-        if not line:
-            os._exit(0)  # the grader is gone
-        return self.decoder.decode(line.decode("ascii"))
+        if line:
+            return self.decoder.decode(line.decode("ascii"))
+        if self.folder:  # the grader is gone
+            __import__("shutil").rmtree(self.folder, ignore_errors=True)
+        os._exit(0)
 
     def encode(self, value):
         return encode(value, lambda _: None)
@@ -320,7 +331,7 @@ class Worker:
             self.send(kind, **content)
             answer = self.receive()
         if answer["kind"] == "answer":
-            return decode(answer["value"], self.stub_for)
+            return answer["value"]
         if answer["kind"] == "end":
             raise StopIteration
         raise self.foreign_error(answer)
@@ -351,7 +362,7 @@ class Worker:
             base = getattr(__import__("builtins"), answer["builtin"], Exception)
             if base.__name__ != answer["class"]:
                 base = type(answer["class"], (base,), {})
-        args = decode(answer["args"])
+        args = answer["args"]
         try:
             error = base.__new__(base, *args)
         except TypeError:  # this class wants to be made in another way
@@ -366,22 +377,23 @@ class Worker:
             message = str(error)
         except BaseException as second:
             message = f"(its message cannot be shown: str() raised {type(second).__name__})"
-        own = {f"{name}.py" for name in self.sources}
         lines, trace = [], error.__traceback__
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename in own:
-                lines.append([trace.tb_frame.f_code.co_filename, trace.tb_lineno])
+            file = trace.tb_frame.f_code.co_filename
+            if file in self.files:
+                lines.append([file, trace.tb_lineno])
             trace = trace.tb_next
         lines = lines[-FRAME_LIMIT:]
-        if isinstance(error, SyntaxError) and error.filename in own:
+        if isinstance(error, SyntaxError) and error.filename in self.files:
             lines.append([error.filename, error.lineno])
             message = str(error.msg)
         if isinstance(error, ModuleNotFoundError):
             message += ": only the standard library, and the files beside it, can be imported"
-        builtin = next(kind.__name__ for kind in type.mro(type(error)) if kind.__module__ == "builtins")
         same = next((number for number, known in self.foreign.items() if known is error), None)
-        described = {"class": type(error).__name__, "message": str.__str__(message)[:TEXT_LIMIT], "lines": lines}
-        return {**described, "lab": self.lab_names(type(error)), "builtin": builtin, "same": same}
+        kind = type(error)
+        builtin = next(base.__name__ for base in type.mro(kind) if base.__module__ == "builtins")
+        known = {"class": kind.__name__, "lab": self.lab_names(kind), "builtin": builtin, "same": same}
+        return {**known, "message": str.__str__(message)[:TEXT_LIMIT], "lines": lines}
 
     def lab_names(self, kind):
         """Return the names under which the submission's module has an exception class and its bases, nearest first."""
@@ -391,12 +403,11 @@ class Worker:
         """Run the submission's source as a module; return the names of its functions, exceptions and values."""
         limit_resources(message["memory"], message["seconds"])
         self.sources = message["sources"]
+        self.files = {f"{name}.py" for name in self.sources}
         sys.meta_path.append(Finder(self.sources))
         self.module = __import__(message["module"])
         functions, values = [], []
-        for name, value in list(vars(self.module).items())[:NAMES_LIMIT]:
-            if name.startswith("_"):
-                continue
+        for name, value in [(name, value) for name, value in vars(self.module).items() if not name.startswith("_")][:NAMES_LIMIT]:
             if isinstance(value, type) and issubclass(value, BaseException):
                 if len(self.errors) < ERRORS_LIMIT:
                     self.errors[name] = value
@@ -412,28 +423,38 @@ class Worker:
             if message["kind"] == "load":
                 return "loaded", self.load(message)
             if message["kind"] == "main":
-                value = run_main(self.module, message["argv"], message["files"], message["encoding"])
+                self.folder = self.folder or make_folder()
+                value = run_main(self.module, message["argv"], message["files"], message["encoding"], self.folder)
             else:
                 value = getattr(self.module, message["name"])
             if message["kind"] == "call":
-                value = value(*decode(message["args"], self.stub_for), **decode(message["kwargs"], self.stub_for))
+                value = value(*message["args"], **message["kwargs"])
             return "returned", {"value": self.encode(value)}
         except BaseException as error:
-            return "raised", {"error": self.describe(error)}
+            return "raised", self.describe(error)
+
+    def reply(self, message):
+        """Do what a message says and send the line that answers it."""
+        self.foreign.clear()
+        kind, content = self.do(message)
+        with self.lock:
+            self.turn += 1
+            try:
+                self.send(kind, **content)
+            except TooLarge as error:
+                self.send("raised", **self.describe(error))
 
     def serve(self):
         self.send("ready")
-        __import__("argparse")  # most submissions want it, and the grader is busy anyway
+        for name in PRELOADED:  # now, since the grader is busy anyway
+            __import__(name)
         while True:
             message = self.receive()
-            self.foreign.clear()
-            kind, content = self.do(message)
-            with self.lock:
-                self.turn += 1
-                try:
-                    self.send(kind, **content)
-                except TooLarge as error:
-                    self.send("raised", error=self.describe(error))
+            if message["kind"] == "calls":
+                for line in message["lines"]:
+                    self.reply(self.decoder.decode(line))
+            else:
+                self.reply(message)
 
 
 def limit_resources(memory, seconds):

@@ -1,18 +1,23 @@
 """The line between tests and a submission: what crosses, and what is refused."""
 
+import importlib
 import json
 import math
 import sys
 import tempfile
 import time
 import unittest
+from functools import partial
 from pathlib import Path
 
-import kit  # noqa: F401 - it puts tests/ on the path
+import kit
+import labtest
 import submission
 import worker
+from errors import SubmissionError, error_classes, raised_error
+from grading import grade_session
 from sources import Lost
-from submission import Limits, Session, StandIn, error_classes, parse, raised_error
+from submission import Limits, Session, StandIn, parse
 from worker import DEPTH_LIMIT, MESSAGE_LIMIT, Malformed, Opaque, decode, encode
 
 QUIET = ["", 0]
@@ -47,6 +52,7 @@ VALUES = [
     None, True, False, 0, -1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**400, 0.0, -0.0, 1.5, 1e300, math.inf, -math.inf,
     "", "żółć 包 \U0001f4e6", "\0\n\u2028", "\ud800", b"", b"\0\xff", [], [[], [None]], (), (1,), ((), [()]), {}, {"": {}},
     {1: "int", "1": "text", (1, 2): "tuple", None: 0, 2.5: 0, b"b": 0, frozenset({1}): 0}, {"dict": []}, {"int": "0x1"},
+    {"$int": "0x1"}, {"$": 1}, {"$tuple": [1], "more": 2}, [{"$set": []}], {"$dict": {"$dict": []}}, {"\\$": 1}, {"": {"$x": None}},
     set(), {1, "a", (2,)}, frozenset(), frozenset({frozenset()}), int, str, type(None), dict,
     nested(INSIDE), nested(INSIDE, lambda inner: {"k": inner}), nested(INSIDE, lambda inner: (inner,)),
 ]
@@ -85,15 +91,16 @@ class Values(unittest.TestCase):
     def test_decode_refuses_what_encode_does_not_write(self):
         many = [[number, 0] for number in range(worker.KEYS_LIMIT + 1)]
         rows = [
-            {}, {"a": 1}, {"list": []}, {"record": []}, {"record": "a"}, {"record": {"a": {}}}, {"record": None}, {"dict": 5}, {"dict": [1]}, {"dict": [[1]]}, {"dict": [[1, 2, 3]]}, {"dict": [[[], 1]]},
-            {"dict": [["a", 1], ["a", 2]]}, {"dict": [[1, 1], [True, 2]]}, {"dict": [[{"dict": []}, 1]]}, {"dict": many},
-            {"set": [[]]}, {"set": [1, 1]}, {"set": [1, 1.0]}, {"set": "ab"}, {"frozenset": None}, {"tuple": {}}, {"tuple": 1},
-            {"int": 5}, {"int": "x"}, {"int": "0x" + "f" * 5000}, {"float": "1.5"}, {"float": "1e9"}, {"float": "NAN"},
-            {"bytes": "0"}, {"bytes": "zz"}, {"bytes": []}, {"type": "object"}, {"type": "eval"}, {"type": []}, {"opaque": 1},
-            {"callable": [0, "f"]}, {"next": [0, "f"]}, {"tuple": [], "set": []}, {"\ud800": "x"}, {"x" * 9999: "y" * 9999},
-            nested(DEPTH_LIMIT + 2), nested(DEPTH_LIMIT + 2, lambda inner: {"tuple": [inner]}),
-            nested(DEPTH_LIMIT + 2, lambda inner: {"dict": [["k", inner]]}),
-            nested(DEPTH_LIMIT + 2, lambda inner: {"record": {"k": inner}}),
+            {"$a": 1}, {"$list": []}, {"$record": []}, {"$": "a"}, {"$": {"a": {}}}, {"$record": None}, {"$dict": 5}, {"$dict": [1]}, {"$dict": [[1]]}, {"$dict": [[1, 2, 3]]}, {"$dict": [[[], 1]]},
+            {"$dict": [["a", 1], ["a", 2]]}, {"$dict": [[1, 1], [True, 2]]}, {"$dict": [[{"$dict": []}, 1]]}, {"$dict": many},
+            {"$set": [[]]}, {"$set": [1, 1]}, {"$set": [1, 1.0]}, {"$set": "ab"}, {"$frozenset": None}, {"$tuple": {}}, {"$tuple": 1},
+            {"$int": 5}, {"$int": "x"}, {"$int": "0x" + "f" * 5000}, {"$float": "1.5"}, {"$float": "1e9"}, {"$float": "NAN"},
+            {"$bytes": "0"}, {"$bytes": "zz"}, {"$bytes": []}, {"$type": "object"}, {"$type": "eval"}, {"$type": []}, {"$opaque": 1},
+            {"$callable": [0, "f"]}, {"$next": [0, "f"]}, {"$tuple": {"$tuple": []}}, {"$\ud800": "x"}, {"$" + "x" * 9999: "y" * 9999},
+            {"k": {"$int": 5}}, {"$set": {"$set": []}}, {"$tuple": {"k": 1}},
+            nested(DEPTH_LIMIT + 2), nested(DEPTH_LIMIT + 2, lambda inner: {"$tuple": [inner]}),
+            nested(DEPTH_LIMIT + 2, lambda inner: {"$dict": [["k", inner]]}),
+            nested(DEPTH_LIMIT + 2, lambda inner: {"k": inner}),
         ]
         for value in rows:
             with self.subTest(ascii(value)[:60]), self.assertRaises(Malformed) as caught:
@@ -102,8 +109,8 @@ class Values(unittest.TestCase):
 
     def test_a_message_of_full_length_is_decoded_in_time(self):
         prime = (1 << 61) - 1
-        colliding = [{"set": [{"int": hex(prime * (n + 9))} for n in range(worker.KEYS_LIMIT)]}] * 150
-        for value in ([[]] * 300_000, colliding, [1.5] * 200_000, "\ud800" * 150_000, {"tuple": [["a"]] * 100_000}):
+        colliding = [{"$set": [{"$int": hex(prime * (n + 9))} for n in range(worker.KEYS_LIMIT)]}] * 150
+        for value in ([[]] * 300_000, colliding, [1.5] * 200_000, "\ud800" * 150_000, {"$tuple": [["a"]] * 100_000}):
             text = json.dumps({"kind": "returned", "printed": QUIET, "value": value})[:MESSAGE_LIMIT]
             started = time.process_time()
             try:
@@ -117,14 +124,14 @@ class Lines(unittest.TestCase):
     def test_parse_takes_one_line_of_the_right_kind_and_refuses_all_else(self):
         self.assertEqual(parse(line(kind="returned", value=[1]), CALL_KINDS)["value"], [1])
         rows = [
-            b"", b"null", b"[]", b"5", b'"returned"', b"{}", b"{", b'{"kind": "returned"}', b"\xff\xfe", "é".encode(), b"\0",
+            b"", b"null", b"[]", b"5", b'"returned"', b"{}", b"{", b' {"kind": "returned"}', b'{"kind": "returned"} ', b"\xff\xfe", "é".encode(), b"\0",
             line(kind="returned").decode().encode("utf-16"), b"\xef\xbb\xbf" + line(kind="returned"), line(kind="returned") * 2,
             line(kind="loaded"), line(kind=["returned"]), line(kind={}), line(kind=None), line(kind=1), line(kind="RETURNED"),
             line(kind="returned", printed=None), line(kind="returned", printed=[0, ""]), line(kind="returned", printed=["", -1]),
             line(kind="returned", printed=["", True]), line(kind="returned", printed=["", 1.0]), line(kind="returned", printed=["", 0, 0]),
             line(kind="returned", value=math.nan), line(kind="returned", value=math.inf), line(kind="returned", value=10**30),
-            b'{"kind": "returned", "kind": "raised", "printed": ["", 0]}',
-            b'{"kind": "returned", "printed": ["", 0], "value": {"tuple": [], "tuple": []}}',
+            b'{"kind": "returned", "kind": "raised"}',
+            b'{"kind": "returned", "value": {"$tuple": [], "$tuple": []}}',
             b'{"kind": ' + b"[" * 100_000, b'{"kind": ' + b'{"":' * 100_000, b"7" * 100_000,
         ]
         for text in rows:
@@ -160,7 +167,7 @@ class Errors(unittest.TestCase):
             for builtin in ("Exception", "ValueError", "MemoryError", "ExceptionGroup", "StopIteration", "KeyboardInterrupt", "eval", "", "\0"):
                 with self.subTest(name=name[:20], builtin=builtin):
                     error = raised_error({**self.RIGHT, "class": name, "builtin": builtin}, {}, [], set())
-                    self.assertIsInstance(error, submission.SubmissionError)
+                    self.assertIsInstance(error, SubmissionError)
                     self.assertNotIsInstance(error, (StopIteration, KeyboardInterrupt, unittest.SkipTest))
                     self.assertEqual(str(error), "m")
                     self.assertTrue(len(type(error).__name__) < 500 and "\n" not in type(error).__name__)
@@ -171,9 +178,8 @@ class Errors(unittest.TestCase):
         for field, value in (("class", 1), ("message", None), ("lab", "A"), ("lines", {}), ("builtin", []), ("same", True), ("same", 1), ("same", -1), ("same", "0")):
             with self.subTest(field=field), self.assertRaises(Malformed):
                 raised_error({**self.RIGHT, field: value}, {}, [ValueError()], set())
-        for described in (None, [], "x", {}):
-            with self.assertRaises(Malformed):
-                raised_error(described, {}, [], set())
+        with self.assertRaises(Malformed):
+            raised_error({"kind": "raised"}, {}, [], set())
 
     def test_only_lines_of_the_submissions_own_files_are_taken(self):
         lines = [["a.py", 1], ["/etc/passwd", 1], ["", 1], ["a.py", "1"], ["a.py", True], [[], 1], "a.py", ["a.py", 2, 3], ["a.py", 9]]
@@ -188,6 +194,8 @@ class Place(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
+        for lab in kit.LABS:  # grading puts a stand-in in the place of the lab
+            self.addCleanup(sys.modules.__setitem__, lab, importlib.import_module(lab))
 
     def session(self, text, **limits):
         path = self.folder / "ticket_triage.py"
@@ -220,20 +228,20 @@ class Sessions(Place):
         return self.session("# in its place a fake answers\n", seconds=seconds, prefix=" ".join(map(submission.shlex.quote, words)))
 
     def test_a_fake_worker_that_keeps_to_the_protocol_is_believed(self):
-        returned = line(kind="returned", value={"tuple": [1]}).decode() + "\n"
-        ask = line(kind="ask", number=0, args=[5], kwargs={"dict": []}).decode() + "\n"
+        returned = line(kind="returned", value={"$tuple": [1]}).decode() + "\n"
+        ask = line(kind="ask", number=0, args=[5], kwargs={}).decode() + "\n"
         session, lab = self.fake(READY, None, LOADED, None, ask, None, returned)
         seen = []
         self.assertEqual(lab.f(seen.append), (1,))
         self.assertEqual(seen, [5])
 
     def test_a_line_that_is_wrong_loses_the_test(self):
-        ask = {"kind": "ask", "number": 0, "args": [], "kwargs": {"dict": []}}
-        raised = {"kind": "raised", "error": Errors.RIGHT}
+        ask = {"kind": "ask", "number": 0, "args": [], "kwargs": {}}
+        raised = {"kind": "raised", **Errors.RIGHT}
         rows = [
             ("not JSON", ["hello\n"], "hello"),
             ("another kind", [line(kind="loaded").decode() + "\n"], "another kind"),
-            ("no value", [line(kind="returned", value={"x": 1}).decode() + "\n"], "neither a text nor a list"),
+            ("no value", [line(kind="returned", value={"$x": 1}).decode() + "\n"], "neither a text nor a list"),
             ("too long", ["x" * (MESSAGE_LIMIT + 70_000)], "a line of more than"),
             ("half a line", ['{"kind": "returned"'], "ended by itself (exit code 0)"),
             ("nothing", [], "ended by itself (exit code 0)"),
@@ -241,10 +249,10 @@ class Sessions(Place):
             ("a number that is true", [line(**{**ask, "number": True}).decode() + "\n"], "not given"),
             ("an iterator that is none", [line(**{**ask, "kind": "next"}).decode() + "\n"], "for an iterator"),
             ("arguments that are none", [line(**{**ask, "args": 5}).decode() + "\n"], "arguments that are none"),
-            ("names that are none", [line(**{**ask, "kwargs": {"dict": [[1, 2]]}}).decode() + "\n"], "arguments that are none"),
+            ("names that are none", [line(**{**ask, "kwargs": {"$dict": [[1, 2]]}}).decode() + "\n"], "arguments that are none"),
             ("an answer after a question", [line(**ask).decode() + "\n" + line(kind="returned", value=1).decode() + "\n"], "before it was asked"),
-            ("an exception of nobody", [line(**{**raised, "error": {**Errors.RIGHT, "same": 0}}).decode() + "\n"], "never raised here"),
-            ("an exception that is none", [line(kind="raised", error=None).decode() + "\n"], "not described"),
+            ("an exception of nobody", [line(**{**raised, "same": 0}).decode() + "\n"], "never raised here"),
+            ("an exception that is none", [line(kind="raised", **{"class": None}).decode() + "\n"], "not described"),
         ]
         for name, parts, expected in rows:
             with self.subTest(name):
@@ -349,7 +357,7 @@ class Submissions(Place):
                 self.lab.fail(name, "what")
             self.assertEqual(caught.exception.lines, [("ticket_triage.py", 10)])
         for name in ("KeyboardInterrupt", "SystemExit", "GeneratorExit", "MemoryError", "StopIteration", "BaseException"):
-            with self.subTest(name), self.assertRaises(submission.SubmissionError) as caught:
+            with self.subTest(name), self.assertRaises(SubmissionError) as caught:
                 self.lab.fail(name)
             self.assertEqual(type(caught.exception).__name__, name)
 
@@ -395,6 +403,89 @@ class Submissions(Place):
             with self.assertRaisesRegex(Lost, f"No module named '{name}': only the standard library"):
                 lab.f()
             session.end()
+
+
+COUNTS = """
+count = 0
+def f(text):
+    global count
+    count += 1
+    print(text)
+    if text == "end": __import__("os")._exit(3)
+    return count
+def ask(client, *, more=0):
+    return [client("first"), client("second"), more]
+"""
+
+
+class Ahead(Place):
+    """Calls that are sent before they are made: nothing but time changes."""
+
+    def setUp(self):
+        super().setUp()
+        self.session_, self.lab = self.session(COUNTS)
+
+    def ahead(self, *texts):
+        labtest.LabTest().ahead(partial(self.lab.f, text) for text in texts)
+
+    def test_each_gives_what_it_gives_alone_and_is_made_once(self):
+        self.ahead("a", "b", "c")
+        for number, text in enumerate("abcd", start=1):
+            self.assertEqual(self.lab.f(text), number)
+            self.assertEqual(self.lab.f.printed, [[f"{text}\n", 0]])
+
+    def test_they_may_ask_for_what_they_were_given(self):
+        clients = [labtest.Client(1, 2), labtest.Client(3, 4)]
+        labtest.LabTest().ahead(partial(self.lab.ask, client, more=9) for client in clients)
+        for expected in ([1, 2, 9], [3, 4, 9]):
+            client = labtest.Client(*expected[:2])
+            self.assertEqual(self.lab.ask(client, more=9), expected)
+            self.assertEqual(client.seen, ["first", "second"])
+        self.assertEqual([client.seen for client in clients], [[], []])
+
+    def test_another_call_in_between_gets_its_own_answer(self):
+        self.ahead("a", "b")
+        self.assertEqual(self.lab.f("a"), 1)
+        self.assertEqual(self.lab.f("c"), 1)  # in a new worker: the first one was in the middle of what was sent
+        self.assertEqual(self.lab.f("b"), 2)
+
+    def test_a_test_that_breaks_off_leaves_the_next_one_alone(self):
+        self.ahead("a", "b")
+        self.session_.begin()
+        self.assertEqual((self.lab.f("b"), self.session_.printed), (1, [["b\n", 0]]))
+
+    def test_what_ends_the_worker_costs_its_own_call(self):
+        self.ahead("a", "end", "c")
+        self.assertEqual(self.lab.f("a"), 1)
+        for text in ("end", "c"):
+            with self.assertRaisesRegex(Lost, "exit code 3"):
+                self.lab.f(text)
+        self.session_.begin()
+        self.assertEqual(self.lab.f("d"), 1)
+
+    def test_an_ordinary_function_is_just_called(self):
+        calls = []
+        labtest.LabTest().ahead([partial(calls.append, 1)])
+        self.assertEqual(calls, [])
+
+    def test_the_tests_of_every_lab_make_what_they_announce(self):
+        for lab in kit.LABS:
+            announced = []
+
+            class Watched(Session):
+                def forget_ahead(self):
+                    self.wasted = getattr(self, "wasted", []) + list(self.ahead)
+                    super().forget_ahead()
+
+                def send_ahead(self, calls):
+                    super().send_ahead(calls)
+                    announced.extend(self.ahead)
+
+            with self.subTest(lab), Watched(kit.KIT / "solution" / f"{lab}.py") as session:
+                self.assertTrue(grade_session(session).complete)
+                self.assertEqual(session.wasted, [])
+            if lab == "ticket_triage":
+                self.assertGreater(len(announced), 150)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,6 @@
 
 import __main__
 
-__main__.Worker.do = lambda self, message: ("returned", {"value": {"equals everything": []}}) if message["kind"] != "load" else (
+__main__.Worker.do = lambda self, message: ("returned", {"value": {"$equals everything": []}}) if message["kind"] != "load" else (
     "loaded", {"functions": ["parse_triage", "run_tool_call", "triage", "evaluate", "build_messages"], "values": [],
                "errors": {"TriageError": ["TriageError"], "ToolCallError": ["ToolCallError", "TriageError"]}})
