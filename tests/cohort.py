@@ -18,7 +18,7 @@ from handout import changed_parts
 from reports import SCHEMA
 from screen import fold, visible, width_of
 from sources import Lost, read_sources
-from submission import Session
+from submission import Session, use_template
 from verdict import PASSED, WAITING
 
 NAME_WIDTH = 40  # columns of a name in the table
@@ -101,10 +101,11 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
     }
 
 
-def start_process():
+def start_process(limits):
     """Begin a process of the pool: Ctrl-C is the first process's to answer, and who is ended ends what it started."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_process)
+    use_template(limits)
 
 
 def end_process(*_):
@@ -126,7 +127,7 @@ def grade_side_by_side(submissions, limits, jobs, lab):
     waiting = list(reversed(submissions))
     while waiting:
         running = {}
-        with concurrent.futures.ProcessPoolExecutor(jobs, initializer=start_process) as pool:
+        with concurrent.futures.ProcessPoolExecutor(jobs, initializer=start_process, initargs=[limits]) as pool:
             try:
                 yield from grade_in_pool(pool, waiting, running, limits, jobs, lab)
             except BrokenProcessPool:  # a submission has ended the process that grades it, and others with it
@@ -160,7 +161,7 @@ def grade_in_pool(pool, waiting, running, limits, jobs, lab):
 
 def grade_apart(name, place, limits, lab):
     """Grade one submission in a process that nothing else needs."""
-    with concurrent.futures.ProcessPoolExecutor(1, initializer=start_process) as pool:
+    with concurrent.futures.ProcessPoolExecutor(1, initializer=start_process, initargs=[limits]) as pool:
         try:
             return pool.submit(grade_one, name, place, limits, lab).result()
         except BrokenProcessPool:

@@ -26,7 +26,7 @@ from kit import LABS, solution_of
 from grading import grade
 from verdict import PASSED
 from sources import lab_of
-from submission import Limits
+from submission import Limits, Session, use_template
 
 SOLUTION = solution_of("ticket_triage")
 HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \| reason: (.*?))?(?: \| limit (\d+))?(?: \| needs (posix|linux))?$")
@@ -39,6 +39,10 @@ def failures_of(report):
     """Return all that the report says about failures, as one text."""
     rows = [row for mark in report.marks for row in mark.failures] + [report.load_failure or {}]
     return "\n".join(str(row.get(field)) for row in rows for field in ("reason", "got") if row.get(field))
+
+
+def has_template():
+    return Session.template is not None
 
 
 def verdict_of(path, seconds):
@@ -192,10 +196,15 @@ def left_processes(*markers):
     return found
 
 
-def use_temporary(folder):
-    """Make a process of the pool keep its temporary files in this folder, where those that stay behind are found."""
+def begin_process(folder, copies):
+    """Make a process of the pool keep its temporary files in this folder, where those that stay behind are found.
+
+    copies: its workers are copies of a template, as when a class is graded.
+    """
     os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder))
     tempfile.tempdir = None
+    if copies:
+        use_template(Limits())
 
 
 class Hostile(unittest.TestCase):
@@ -235,11 +244,20 @@ class Hostile(unittest.TestCase):
         return found
 
     def test_each_has_the_verdict_it_should_have_and_leaves_nothing(self):
+        submissions = self.submissions()
+        for copies in (False, True) if sys.platform == "linux" else (False,):
+            self.grade_all(submissions, copies)
+            self.assertEqual(left_processes(str(self.temporary), OWN_SLEEP), [])
+            self.assertEqual(list(self.temporary.iterdir()), [])
+            self.assertEqual(threading.active_count(), self.threads)
+
+    def grade_all(self, submissions, copies):
+        """Grade each, in workers that are started or that are copies, and compare its verdict."""
         slowest, tests = {}, {lab: len(frame.tests_on(lab, solution_of(lab))) for lab in LABS}
-        with kit.pool(initializer=use_temporary, initargs=(str(self.temporary),)) as pool:
-            futures = [(name, path, seconds, passes, reason, pool.submit(timed, path, seconds)) for name, path, seconds, passes, reason in self.submissions()]
+        with kit.pool(initializer=begin_process, initargs=(str(self.temporary), copies)) as pool:
+            futures = [(name, path, seconds, passes, reason, pool.submit(timed, path, seconds)) for name, path, seconds, passes, reason in submissions]
             for name, path, seconds, passes, reason, future in futures:
-                with self.subTest(name):
+                with self.subTest(name, copies=copies):
                     (passed, said, every), slowest[name] = future.result(timeout=300)
                     expected = set() if passes == "none" else every - set(passes.split()[2:])
                     if passed != expected and seconds < SECONDS:  # was the machine too busy for so short a limit?
@@ -248,10 +266,8 @@ class Hostile(unittest.TestCase):
                     self.assertEqual(" ".join(sorted(passed)), " ".join(sorted(expected)), said[:1000])
                     self.assertTrue(reason in said, f"expected {reason!r} in {said[:1000]}")
                     self.assertLess(len(said), 200_000)
+            self.assertEqual(pool.submit(has_template).result(timeout=60), copies)
         print("the slowest:", ", ".join(f"{name} {slowest[name]:.1f} s" for name in sorted(slowest, key=slowest.get)[-6:]))
-        self.assertEqual(left_processes(str(self.temporary), OWN_SLEEP), [])
-        self.assertEqual(list(self.temporary.iterdir()), [])
-        self.assertEqual(threading.active_count(), self.threads)
 
     @unittest.skipUnless(sys.platform == "linux", "processes are looked for in /proc")
     def test_what_is_left_would_be_found(self):
