@@ -1,7 +1,9 @@
 """Grades a class: side by side in processes, into one result, and shows it."""
 
 import concurrent.futures
+import contextlib
 import datetime
+import gc
 import hashlib
 import json
 import multiprocessing
@@ -15,6 +17,7 @@ from pathlib import Path
 
 from grading import grade, grade_nothing
 from handout import changed_parts
+from processes import remove_folder
 from reports import SCHEMA
 from screen import fold, visible, width_of
 from sources import Lost, read_sources
@@ -82,29 +85,71 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
     progress(done, total) is called at the beginning and after each.
     """
     begun, started = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
+    kit, tests = kit_digest(lab), tests_as_dicts(lab)  # before the first submission runs
     graded = taken_over(submissions, known, lab)
     left = [(number, *submission) for number, submission in enumerate(submissions) if number not in graded]
     progress = progress or (lambda done, total: None)
     progress(0, len(left))
     try:
         for done, (number, entry) in enumerate(grade_side_by_side(left, limits, min(jobs, len(left), MOST_JOBS), lab), start=1):
-            graded[number] = entry
+            graded[number] = with_texts_of(tests, entry)
             progress(done, len(left))
     except KeyboardInterrupt:
         pass  # the result says what is missing
     missing = [name for number, (name, _) in enumerate(submissions) if number not in graded]
     return {
-        "schema": SCHEMA, "lab": lab, "kit": kit_digest(lab), "limits": limits.as_dict(), "complete": not missing, "missing": missing, "left_out": list(left_out),
+        "schema": SCHEMA, "lab": lab, "kit": kit, "limits": limits.as_dict(), "complete": not missing, "missing": missing, "left_out": list(left_out),
         "started": started.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - begun, 3),
-        "tests": [{field: mark[field] for field in ("name", "function", "title", "clauses")} for mark in grade_nothing("", lab)["marks"]],
-        "submissions": [graded[number] for number in sorted(graded)],
+        "tests": tests, "submissions": [graded[number] for number in sorted(graded)],
     }
 
 
-def start_process(limits):
+def tests_as_dicts(lab):
+    """Return what a result says of the lab's tests."""
+    return [{field: mark[field] for field in ("name", "function", "title", "clauses")} for mark in grade_nothing("", lab)["marks"]]
+
+
+def with_texts_of(tests, entry):
+    """Return a submission's part, its marks holding the texts of the tests themselves: a class keeps each of them once."""
+    for mark, test in zip(entry["marks"], tests):
+        mark.update(test)
+    return entry
+
+
+def cores_for(jobs, limits):
+    """Return a queue with a core for each process of a pool that uses all cores anyway, or None (Linux only).
+
+    A process and its worker take turns; kept on one core, they lose less time at each turn.
+    """
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if limits.prefix or not 1 < len(cores) <= jobs:
+        return None
+    queue = multiprocessing.SimpleQueue()
+    for number in range(jobs):
+        queue.put(cores[number % len(cores)])
+    return queue
+
+
+@contextlib.contextmanager
+def pool_of(jobs, limits):
+    """Give a pool of processes. Their temporary files are in one folder, which goes with the pool, however they end."""
+    folder = tempfile.mkdtemp(prefix="class-")
+    arguments = [limits, folder, cores_for(jobs, limits)]
+    try:
+        with concurrent.futures.ProcessPoolExecutor(jobs, initializer=start_process, initargs=arguments) as pool:
+            yield pool
+    finally:
+        remove_folder(folder)
+
+
+def start_process(limits, folder, cores):
     """Begin a process of the pool: Ctrl-C is the first process's to answer, and who is ended ends what it started."""
+    tempfile.tempdir = folder
+    if cores is not None:
+        os.sched_setaffinity(0, {cores.get()})
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_process)
+    gc.freeze()  # what is imported stays: no collection need look at it
     use_template(limits)
 
 
@@ -127,7 +172,7 @@ def grade_side_by_side(submissions, limits, jobs, lab):
     waiting = list(reversed(submissions))
     while waiting:
         running = {}
-        with concurrent.futures.ProcessPoolExecutor(jobs, initializer=start_process, initargs=[limits]) as pool:
+        with pool_of(jobs, limits) as pool:
             try:
                 yield from grade_in_pool(pool, waiting, running, limits, jobs, lab)
             except BrokenProcessPool:  # a submission has ended the process that grades it, and others with it
@@ -161,7 +206,7 @@ def grade_in_pool(pool, waiting, running, limits, jobs, lab):
 
 def grade_apart(name, place, limits, lab):
     """Grade one submission in a process that nothing else needs."""
-    with concurrent.futures.ProcessPoolExecutor(1, initializer=start_process, initargs=[limits]) as pool:
+    with pool_of(1, limits) as pool:
         try:
             return pool.submit(grade_one, name, place, limits, lab).result()
         except BrokenProcessPool:

@@ -1,6 +1,6 @@
 """What becomes of a result: JSON, CSV, JUnit, Gradescope, GitHub Classroom, and a page to read (report.html).
 
-WRITERS leads from a format to its function result -> text; write() puts a text into a file, whole or not at all;
+WRITERS leads from a format to its function result -> text, or pieces of one; write() puts that into a file, whole or not at all;
 read_result() reads the JSON form back. Names, paths and failures hold what submissions said: untrusted text.
 Each writer passes it through visible() and then through the escaping of its own format. See kit/test_reports.py.
 """
@@ -98,10 +98,12 @@ def mark_text(mark):
 
 
 def to_json(result):
-    """The result itself, one submission a line; read_result reads it back."""
+    """Yield the result itself, one submission a line; read_result reads it back."""
     head = {key: value for key, value in result.items() if key != "submissions"}
-    lines = ",\n".join(json.dumps(submission) for submission in result["submissions"])
-    return f'{json.dumps(head)[:-1]}, "submissions": [\n{lines}\n]}}\n'
+    yield json.dumps(head)[:-1] + ', "submissions": ['
+    for number, submission in enumerate(result["submissions"]):
+        yield (",\n" if number else "\n") + json.dumps(submission)
+    yield "\n]}\n"
 
 
 def cell(value):
@@ -413,17 +415,18 @@ WRITERS = {"json": to_json, "csv": to_csv, "junit": to_junit, "gradescope": to_g
 
 
 def write(path, content):
-    """Write a file (str or bytes) whole or not at all; newlines stay as they are. A pipe is written to directly."""
-    data = content if isinstance(content, bytes) else content.encode("utf-8")
+    """Write a file (bytes, str or pieces of str) whole or not at all; newlines stay. A pipe is written to directly."""
+    pieces = [content] if isinstance(content, (bytes, str)) else content
+    data = (piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as stream:
-            stream.write(data)
+            stream.writelines(data)
         return
     path = Path(os.path.realpath(path))
     part = path.with_name(f".report-{os.getpid()}.part")
     try:
         with open(part, "wb") as stream:
-            stream.write(data)
+            stream.writelines(data)
         os.replace(part, path)
     finally:
         if part.exists():

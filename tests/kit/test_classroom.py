@@ -46,6 +46,8 @@ class Classroom(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="kit-class-"))
         self.addCleanup(shutil.rmtree, self.folder)
         self.work = self.folder / "submissions"
+        self.temporary = self.folder / "temporary"
+        self.temporary.mkdir()
         for name, text in NAMES.items():
             self.submit(name, text)
         (self.work / "gil").mkdir()
@@ -58,8 +60,10 @@ class Classroom(unittest.TestCase):
         path.write_text(text, encoding="utf-8")
 
     def grade(self, *arguments, said=""):
-        done = run(KIT / "verify.py", self.work, "--json", self.folder / "result.json", *arguments)
+        places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.temporary))
+        done = run(KIT / "verify.py", self.work, "--json", self.folder / "result.json", *arguments, env=places)
         self.assertEqual(done.stderr, said)
+        self.assertEqual(list(self.temporary.iterdir()), [])
         return done, json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
 
     def test_every_kind_of_submission_is_found_in_the_order_of_names(self):

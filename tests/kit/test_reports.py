@@ -90,7 +90,7 @@ class EveryWriter(unittest.TestCase):
                     if kind in ("gradescope", "classroom") and len(given["submissions"]) + len(given["missing"]) != 1:
                         self.assertRaisesRegex(ValueError, f"^{kind}: .*one submission.*", writer, given)
                         continue
-                    text = writer(given)
+                    text = "".join(writer(given))
                     text.encode("utf-8")
                     self.assertNotRegex(text, "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u202e\ufffe]")
 
