@@ -7,13 +7,13 @@ BUILTIN_ERRORS = {  # those that a test may look for; a StopIteration, for one, 
     for kind in (AttributeError, IndexError, KeyError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
 }
 
-DESCRIPTION = {"class": str, "message": str, "lab": list, "lines": list, "builtin": str}  # of an exception, as it crosses
+DESCRIPTION = {"class": str, "message": str, "lab": list, "builtin": str}  # of an exception, as it crosses
 
 
 class SubmissionError(Exception):
-    """An exception of the submission's: its class by name, its message, and its own lines [(file, line number)]."""
+    """An exception of the submission's: its class by name, its message, and the last line of its own, (file, number) or None."""
 
-    lines = ()
+    place = None
 
     def __str__(self):
         return self.args[0] if self.args else ""
@@ -43,8 +43,9 @@ def raised_error(reply, errors, foreign, files):
         known = class_of(reply["class"][:80], (SubmissionError, base) if base else (SubmissionError,))
     error = known.__new__(known)
     error.args = (reply["message"][:TEXT_LIMIT],)
-    lines = [line for line in reply["lines"] if type(line) is list and list(map(type, line)) == [str, int]]
-    error.lines = [tuple(line) for line in lines if line[0] in files]
+    place = reply.get("place")
+    if type(place) is list and list(map(type, place)) == [str, int] and place[0] in files:
+        error.place = tuple(place)
     return error
 
 

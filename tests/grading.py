@@ -98,17 +98,16 @@ class Recorder(unittest.TestResult):
 
 
 def failure_of(error, row):
-    """Return one failed row as a dict of texts: clause, because, call, expected, got, reason, lines, cause."""
+    """Return one failed row as a dict of texts (clause, because, call, expected, got, reason, cause) and place, (file, number)."""
     failure = {"clause": row.get("clause"), "because": row.get("because")}
     call = getattr(error, "call", None)
     failure["call"] = call and str(call)
     failure["replies"], failure["printed"] = (list(getattr(call, field, ())) for field in ("replies", "printed"))
     if isinstance(error, Mismatch):
-        lines, cause = getattr(error.cause, "lines", ()), type(error.cause).__name__ if error.cause else None
-        return {**failure, "expected": error.expected, "got": error.got, "lines": list(lines), "cause": cause}
-    if isinstance(error, Lost):
-        return {**failure, "reason": str(error), "lines": list(getattr(error, "lines", ()))}
-    return {**failure, "reason": f"{type(error).__name__}: {cut(str(error))}", "lines": list(getattr(error, "lines", ()))}
+        place, cause = getattr(error.cause, "place", None), type(error.cause).__name__ if error.cause else None
+        return {**failure, "expected": error.expected, "got": error.got, "place": place, "cause": cause}
+    reason = str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {cut(str(error))}"
+    return {**failure, "reason": reason, "place": getattr(error, "place", None)}
 
 
 def tail(text):
@@ -164,8 +163,8 @@ class Report:
         """Why the submission did not run, with the line, or None."""
         if not self.load_failure:
             return None
-        line = "".join(f" (line {number})" for _, number in self.load_failure.get("lines", ())[-1:])
-        return self.load_failure["reason"] + line
+        place = self.load_failure.get("place")
+        return self.load_failure["reason"] + (f" (line {place[1]})" if place else "")
 
     def as_dict(self, name=None):
         """Return what reports are made from: one submission, all texts and numbers."""
@@ -200,9 +199,9 @@ class Report:
             clause = failure.get("clause") or next(iter(mark.sentences), mark.name)
             sentence = mark.sentences.get(clause) or self.sentences.get(clause) or mark.name
             texts = {field: failure.get(field) for field in ("call", "expected", "got", "reason", "because")}
-            place = [self.source_line(*line) for line in failure.get("lines", ())[-1:]]
+            place = failure.get("place")
             texts["replies"] = failure.get("replies", [])
-            rows.append({"clause": clause, "sentence": sentence, **texts, "at": place[0] if place else None})
+            rows.append({"clause": clause, "sentence": sentence, **texts, "at": self.source_line(*place) if place else None})
         return rows
 
 

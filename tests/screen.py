@@ -155,14 +155,8 @@ def function_lines(report, screen):
 def load_lines(report, screen):
     """Return why a submission does not load, with its own line."""
     lines = screen.paragraph(f"{report.path.name}: {report.load_failure['reason']}")
-    return lines + place_lines(report, report.load_failure.get("lines", ()), screen)
-
-
-def place_lines(report, places, screen):
-    """Return the submission's own line, the last one of a traceback."""
-    for file, number in list(places)[-1:]:
-        return screen.wrap("at", report.source_line(file, number))
-    return []
+    place = report.load_failure.get("place")
+    return lines + (screen.wrap("at", report.source_line(*place)) if place else [])
 
 
 def mark_lines(report, mark, screen, every=False, hint=False):

@@ -133,18 +133,18 @@ class Session:
             remove_folder(self.folder)
             self.folder = None
 
-    def fail(self, reason, lines=()):
+    def fail(self, reason, place=None):
         """End the worker and fail the running test: every further call in it gives the same reason."""
         self.end()
         self.lost = reason
         lost = Lost(reason)
-        lost.lines = lines
+        lost.place = place
         raise lost
 
     def fail_late(self):
         """Fail because the time is up, and tell in which line of the submission it was."""
         lines = [] if self.limits.prefix else running_lines(self.process, self.stderr)
-        self.fail(self.late, [line for line in lines if line[0] in self.files][:1])
+        self.fail(self.late, next((line for line in lines if line[0] in self.files), None))
 
     def spawn(self):
         """Start a worker and send it its own source; Lost says why it does not start."""
@@ -216,7 +216,7 @@ class Session:
             if loaded["kind"] == "raised":
                 error = raised_error(loaded, {}, [], self.files)
                 lost = Lost(f"it does not load: {type(error).__name__}{': ' if str(error) else ''}{error}")
-                lost.lines = error.lines
+                lost.place = error.place
                 raise lost
             functions, values = loaded.get("functions"), loaded.get("values")
             for names in (functions, values):

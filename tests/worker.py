@@ -21,7 +21,6 @@ DEPTH_LIMIT = 100  # containers inside one another that cross the line
 TEXT_LIMIT = 4096  # characters of an exception's message
 DIGITS_LIMIT = 4000  # hexadecimal digits of an integer: more cannot be shown, and older Pythons take for ever to
 KEYS_LIMIT = 200  # keys of one dict or set that are no texts: numbers can be chosen to collide in a hash table
-FRAME_LIMIT = 10  # lines of the submission's traceback, the last ones
 NAMES_LIMIT, ERRORS_LIMIT = 5000, 200  # names of the submission's module, and exceptions among them
 PRELOADED = ("argparse", "shutil")  # what most submissions import, and what argparse imports when it makes a parser
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
@@ -377,15 +376,14 @@ class Worker:
             message = str(error)
         except BaseException as second:
             message = f"(its message cannot be shown: str() raised {type(second).__name__})"
-        lines, trace = [], error.__traceback__
+        place, trace = None, error.__traceback__  # the last line that is the submission's own
         while trace is not None:
             file = trace.tb_frame.f_code.co_filename
             if file in self.files:
-                lines.append([file, trace.tb_lineno])
+                place = [file, trace.tb_lineno]
             trace = trace.tb_next
-        lines = lines[-FRAME_LIMIT:]
         if isinstance(error, SyntaxError) and error.filename in self.files:
-            lines.append([error.filename, error.lineno])
+            place = [error.filename, error.lineno]
             message = str(error.msg)
         if isinstance(error, ModuleNotFoundError):
             message += ": only the standard library, and the files beside it, can be imported"
@@ -393,7 +391,7 @@ class Worker:
         kind = type(error)
         builtin = next(base.__name__ for base in type.mro(kind) if base.__module__ == "builtins")
         known = {"class": kind.__name__, "lab": self.lab_names(kind), "builtin": builtin, "same": same}
-        return {**known, "message": str.__str__(message)[:TEXT_LIMIT], "lines": lines}
+        return {**known, "message": str.__str__(message)[:TEXT_LIMIT], "place": place}
 
     def lab_names(self, kind):
         """Return the names under which the submission's module has an exception class and its bases, nearest first."""

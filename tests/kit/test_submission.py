@@ -141,7 +141,7 @@ class Lines(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
-    RIGHT = {"class": "Odd", "message": "m", "lab": [], "lines": [], "builtin": "Exception", "same": None}
+    RIGHT = {"class": "Odd", "message": "m", "lab": [], "builtin": "Exception", "same": None}
 
     def test_the_modules_own_exceptions_keep_their_family(self):
         classes = error_classes({"B": ["B", "A"], "A": ["A"], "C": ["C", "B", "A"], "Alias": ["A"], "D": ["D", "B", "A", "E"], "E": ["E"]})
@@ -175,16 +175,18 @@ class Errors(unittest.TestCase):
         self.assertEqual(len(str(error)), worker.TEXT_LIMIT)
 
     def test_a_description_that_is_none_is_refused(self):
-        for field, value in (("class", 1), ("message", None), ("lab", "A"), ("lines", {}), ("builtin", []), ("same", True), ("same", 1), ("same", -1), ("same", "0")):
+        for field, value in (("class", 1), ("message", None), ("lab", "A"), ("builtin", []), ("same", True), ("same", 1), ("same", -1), ("same", "0")):
             with self.subTest(field=field), self.assertRaises(Malformed):
                 raised_error({**self.RIGHT, field: value}, {}, [ValueError()], set())
         with self.assertRaises(Malformed):
             raised_error({"kind": "raised"}, {}, [], set())
 
     def test_only_lines_of_the_submissions_own_files_are_taken(self):
-        lines = [["a.py", 1], ["/etc/passwd", 1], ["", 1], ["a.py", "1"], ["a.py", True], [[], 1], "a.py", ["a.py", 2, 3], ["a.py", 9]]
-        error = raised_error({**self.RIGHT, "lines": lines}, {}, [], {"a.py"})
-        self.assertEqual(error.lines, [("a.py", 1), ("a.py", 9)])
+        wrong = (["/etc/passwd", 1], ["", 1], ["a.py", "1"], ["a.py", True], [[], 1], "a.py", ["a.py", 2, 3], None, {})
+        for place, expected in ((["a.py", 9], ("a.py", 9)), *((place, None) for place in wrong)):
+            with self.subTest(place=place):
+                error = raised_error({**self.RIGHT, "place": place}, {}, [], {"a.py"})
+                self.assertEqual(error.place, expected)
 
 
 class Place(unittest.TestCase):
@@ -355,7 +357,7 @@ class Submissions(Place):
         for name, kind in (("TriageError", self.lab.TriageError), ("ToolCallError", self.lab.TriageError), ("KeyError", KeyError), ("ValueError", ValueError)):
             with self.subTest(name), self.assertRaises(kind) as caught:
                 self.lab.fail(name, "what")
-            self.assertEqual(caught.exception.lines, [("ticket_triage.py", 10)])
+            self.assertEqual(caught.exception.place, ("ticket_triage.py", 10))
         for name in ("KeyboardInterrupt", "SystemExit", "GeneratorExit", "MemoryError", "StopIteration", "BaseException"):
             with self.subTest(name), self.assertRaises(SubmissionError) as caught:
                 self.lab.fail(name)

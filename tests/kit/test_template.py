@@ -93,7 +93,7 @@ class Templates(Place):
         _, lab = self.session(PLACE, seconds=0.5)
         with self.assertRaisesRegex(Lost, "ran longer than 0.5 s") as caught:
             lab.loop()
-        self.assertEqual([file for file, _ in caught.exception.lines], ["ticket_triage.py"])
+        self.assertEqual(caught.exception.place[0], "ticket_triage.py")
 
     def test_without_its_template_a_worker_is_started(self):
         """Killed, or stopped so that it answers nobody: that costs one wait, and no grade."""
