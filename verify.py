@@ -90,11 +90,11 @@ def grade_alone(path, options, limits, progress=None):
         from grading import grade_session
         from handout import changed_files, changed_parts
 
+        changed = changed_files() if KIT in path.resolve().parents else []  # looked up while the worker starts
         report = grade_session(session, options.k, progress)
     if not report.load_failure:
         report.notes = changed_parts(report.lab, report.sources[report.lab])
-    if KIT in path.resolve().parents:
-        report.notes += changed_files()
+    report.notes += changed
     if report.notes:
         report.notes.append("TASK.md says what to leave as it is. --reset gives you the original file, and keeps yours.")
     return report

@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import datetime
-import gc
 import hashlib
 import json
 import multiprocessing
@@ -149,7 +148,6 @@ def start_process(limits, folder, cores):
         os.sched_setaffinity(0, {cores.get()})
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_process)
-    gc.freeze()  # what is imported stays: no collection need look at it
     use_template(limits)
 
 

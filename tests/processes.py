@@ -4,6 +4,7 @@ On Linux nothing that a submission starts gets away. Elsewhere a process that le
 outlives it (Windows) does; and Windows has no limit on memory. A sandbox given by --exec has none of these gaps.
 """
 
+import collections
 import os
 import re
 import signal
@@ -144,7 +145,7 @@ class Line:
     """The pipes to a worker. Reading and writing end at a deadline, whoever holds the other end."""
 
     def __init__(self, process):
-        self.process, self.buffer = process, bytearray()
+        self.process, self.lines, self.rest = process, collections.deque(), b""  # lines that have come, and what follows them
         self.output, self.input = process.stdout.fileno(), process.stdin.fileno()
         if os.name != "nt":
             from select import POLLIN, POLLOUT, poll
@@ -183,25 +184,26 @@ class Line:
 
     def read(self, deadline):
         """Return the next line without its end; EOFError when the worker is gone, Malformed when it is too long."""
-        while True:
-            if time.monotonic() > deadline:  # also when lines are waiting, or one who talks on and on never ends
-                raise TimeoutError
-            end = self.buffer.find(b"\n")
-            if end >= 0:
-                line = bytes(self.buffer[:end])
-                del self.buffer[: end + 1]
-                return line
-            if len(self.buffer) > MESSAGE_LIMIT:
+        while not self.lines:
+            if len(self.rest) > MESSAGE_LIMIT:
                 raise Malformed(f"a line of more than {MESSAGE_LIMIT:,} characters")
-            if os.name == "nt":
-                with Watchdog(self.process, deadline):
-                    part = os.read(self.output, 1 << 16)
-            else:
-                self.wait(self.to_read, deadline)
+            *lines, self.rest = (self.rest + self.read_some(deadline)).split(b"\n")
+            self.lines.extend(lines)
+        if time.monotonic() > deadline:  # also when lines are waiting, or one who talks on and on never ends
+            raise TimeoutError
+        return self.lines.popleft()
+
+    def read_some(self, deadline):
+        """Return what comes next, as soon as something comes."""
+        if os.name == "nt":
+            with Watchdog(self.process, deadline):
                 part = os.read(self.output, 1 << 16)
-            if not part:
-                raise EOFError
-            self.buffer += part
+        else:
+            self.wait(self.to_read, deadline)
+            part = os.read(self.output, 1 << 16)
+        if not part:
+            raise EOFError
+        return part
 
 
 class Watchdog:

@@ -322,7 +322,7 @@ class Session:
 
     def exchange(self, text, kinds):
         """Send one line and return the next one from the worker, which must be of one of these kinds."""
-        if self.line.buffer:
+        if self.line.lines or self.line.rest:
             self.malformed("a line before it was asked")
         self.send(text)
         return self.receive(kinds)

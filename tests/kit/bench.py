@@ -170,16 +170,20 @@ def peak_of(process):
     return int(found[1]) / 1024 if found else 0.0
 
 
-def grade_class(place, jobs):
-    """Grade a class in a process of its own; return (seconds, peak MiB of the grader, peak MiB of its largest process)."""
+def grade_class(place, jobs, look=None):
+    """Grade a class in a process of its own; return (seconds, peak MiB of the grader, peak MiB of its largest process).
+
+    look: seconds between two looks at the memory, which take time themselves; None for no look.
+    """
     result = place.with_name("result.json")
     words = [sys.executable, str(kit.KIT / "verify.py"), str(place), "--jobs", str(jobs), "--json", str(result)]
     environment = {**os.environ, **with_compiled_modules(str(place.with_name("compiled")))}
     started, highest = time.perf_counter(), (0.0, 0.0)
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=environment) as process:
-        while process.poll() is None:
+        while look and process.poll() is None:
             highest = tuple(map(max, highest, peaks(process.pid)))
-            time.sleep(LOOK)
+            time.sleep(look)
+        process.wait()
     seconds = time.perf_counter() - started
     graded = json.loads(result.read_text(encoding="utf-8"))["submissions"]
     assert [entry["passed"] for entry in graded] == [15] * len(list(place.iterdir()))
@@ -190,7 +194,7 @@ def show_growth(*counts):
     with tempfile.TemporaryDirectory() as folder:
         grade_class(make_class(folder, CORES), CORES)  # what is compiled now is there for the others
         for count in counts:
-            seconds, grader, largest = grade_class(make_class(folder, count), CORES)
+            seconds, grader, largest = grade_class(make_class(folder, count), CORES, LOOK)
             each = f"{seconds / count * 1000:6.0f} ms each"
             print(f"  {count:>5,} submissions {seconds:7.1f} s {each}; peak {grader:.0f} MiB the grader, {largest:.0f} MiB its largest process")
 
