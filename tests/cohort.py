@@ -17,11 +17,10 @@ from pathlib import Path
 from grading import grade, grade_nothing
 from handout import changed_parts
 from processes import remove_folder
-from reports import SCHEMA
+from reports import SCHEMA, clauses_that_fail
 from screen import fold, visible, width_of
 from sources import Lost, read_sources
 from submission import Session, use_template
-from verdict import PASSED, WAITING
 
 NAME_WIDTH = 40  # columns of a name in the table
 MOST_JOBS = 61  # Windows waits for no more processes at once
@@ -254,13 +253,8 @@ def total_lines(result):
     mean = sum(passed) / len(passed) if passed else 0.0
     noun = "submission" if len(entries) == 1 else "submissions"
     lines = [f"{len(entries)} {noun}, {complete} with all {len(result['tests'])}, mean {mean:.1f} of {len(result['tests'])}"]
-    failing = {}
-    for entry in entries:
-        failed = [mark for mark in entry["marks"] if mark["verdict"] not in (PASSED, WAITING) and not entry["reason"]]
-        for clause in {mark["failure"]["clause"] for mark in failed}:
-            failing[clause] = failing.get(clause, 0) + 1
-    if failing:
-        most = sorted(failing.items(), key=lambda pair: (-pair[1], pair[0]))[:5]
+    most = clauses_that_fail(result)[:5]
+    if most:
         lines.append("Clauses that fail most: " + ", ".join(f"{clause} ({count})" for clause, count in most))
     if result["missing"]:
         lines.append(f"Not graded: {len(result['missing'])} ({some(result['missing'])})")

@@ -53,6 +53,16 @@ def entries(result):
     return [entry(result, submission) for submission in [*result["submissions"], *missing]]
 
 
+def clauses_that_fail(result):
+    """Return [(clause, number of submissions that fail it)], the largest number first."""
+    order, counts = clauses_of(result, result["submissions"]), {}
+    for submission in result["submissions"]:
+        failed = {mark["failure"]["clause"] for mark in submission["marks"] if mark["verdict"] == FAILED and not submission["reason"]}
+        for clause in failed:
+            counts[clause] = counts.get(clause, 0) + 1
+    return sorted(counts.items(), key=lambda pair: (-pair[1], order[pair[0]]))
+
+
 def only_entry(result, kind):
     """Return the one entry of a result; ValueError when there are more, or none."""
     found = entries(result)
@@ -249,7 +259,7 @@ def class_parts(result, rows):
         "count": f"{len(rows):,}", "perfect": f"{sum(row['status'] == PASSED for row in rows):,}",
         "median": f"{statistics.median(graded):g}" if graded else "0",
         "lost": f"{sum(row['status'] == DID_NOT_RUN for row in rows):,}", "notes": "" if result["complete"] else stopped,
-        "charts": score_chart(rows, len(result["tests"])) + clause_chart(rows, catalogue),
+        "charts": score_chart(rows, len(result["tests"])) + clause_chart(result),
         "options": "".join(f"<option>{safe(clause)}" for clause in catalogue.order if clause in failed),
         "groups": "".join(f"<th scope=colgroup colspan={count}>{safe(name).replace('_', '_<wbr>')}" for name, count in functions.items()),
         "heads": "".join(f'<th scope=col title="{safe(test["title"])}">{"<br>".join(map(safe, test["clauses"]))}' for test in result["tests"]),
@@ -302,8 +312,8 @@ class Catalogue:
         return (failure["clause"], failure["sentence"], tuple(pairs.items())), came
 
     @staticmethod
-    def clauses(row, verdicts=(FAILED, WAITING, NOT_RUN)):
-        return [mark["failure"]["clause"] for mark in row["marks"] if mark["verdict"] in verdicts and mark["failure"]]
+    def clauses(row):
+        return [mark["failure"]["clause"] for mark in row["marks"] if mark["verdict"] != PASSED and mark["failure"]]
 
     def html(self):
         ordered = sorted(self.asked.items(), key=lambda item: self.order.get(item[0][0], -1))
@@ -366,13 +376,9 @@ def score_chart(rows, total):
     return figure("Submissions by tests passed", told, drawing, 480, height + 48)
 
 
-def clause_chart(rows, catalogue, most=8):
+def clause_chart(result, most=8):
     """Return the clauses that the class fails most, as bars."""
-    counts = {}
-    for row in rows:
-        for clause in dict.fromkeys(catalogue.clauses(row, (FAILED,))) if row["status"] == FAILED else ():
-            counts[clause] = counts.get(clause, 0) + 1
-    worst = sorted(counts.items(), key=lambda item: (-item[1], catalogue.order[item[0]]))[:most]
+    worst = clauses_that_fail(result)[:most]
     drawing = "" if worst else "<text class=label x=240 y=90>No clause fails.</text>"
     for place, (clause, count) in enumerate(worst):
         wide, y = 390 * count / worst[0][1], 14 + place * 23
