@@ -251,14 +251,16 @@ def to_html(result):
 def class_parts(result, rows):
     catalogue = Catalogue(rows, clauses_of(result, rows))
     graded = [row["passed"] for row in rows if row["status"] != NOT_GRADED]
-    stopped = f"<p class=notice>The grading was interrupted. {len(rows) - len(graded):,} of {len(rows):,} submissions are not graded.</p>"
+    notices = [f"The grading was interrupted. {len(rows) - len(graded):,} of {len(rows):,} submissions are not graded."] * (not result["complete"])
+    if result.get("left_out"):
+        notices.append("Left out, since they are no submissions: " + ", ".join(map(safe, result["left_out"])))
     functions = {name: sum(test["function"] == name for test in result["tests"]) for name in functions_of(result)}
     failed = {clause for row in rows for clause in catalogue.clauses(row)}
     return {
         "title": f"{safe(result['lab'])}: {len(rows):,} submissions",
         "count": f"{len(rows):,}", "perfect": f"{sum(row['status'] == PASSED for row in rows):,}",
         "median": f"{statistics.median(graded):g}" if graded else "0",
-        "lost": f"{sum(row['status'] == DID_NOT_RUN for row in rows):,}", "notes": "" if result["complete"] else stopped,
+        "lost": f"{sum(row['status'] == DID_NOT_RUN for row in rows):,}", "notes": "".join(f"<p class=notice>{notice}</p>" for notice in notices),
         "charts": score_chart(rows, len(result["tests"])) + clause_chart(result),
         "options": "".join(f"<option>{safe(clause)}" for clause in catalogue.order if clause in failed),
         "groups": "".join(f"<th scope=colgroup colspan={count}>{safe(name).replace('_', '_<wbr>')}" for name, count in functions.items()),

@@ -100,6 +100,14 @@ class Text(unittest.TestCase):
             self.assertIn(told, page.text)
         self.assertIn("never closed", Reader(reports.to_html(result(LOADLESS))).text)
 
+    def test_what_is_not_in_the_matrix_is_named(self):
+        """What was left out, and how many are not graded; in a class without either there is no notice."""
+        text = Reader(reports.to_html({**CLASS, "left_out": ["<b>notes</b>.txt", "a\u202eb"]})).text
+        self.assertIn("Left out, since they are no submissions: <b>notes</b>.txt, a\\u202eb", text)
+        self.assertIn("The grading was interrupted", text)
+        whole = reports.to_html({**SITUATIONS["a class"], "left_out": []})
+        self.assertNotIn("class=notice", whole)
+
     def test_names_and_replies_are_text(self):
         """However they look: the page has the same tags as with plain names, and two scripts, one of them data."""
         nasty, plain = NASTY_CLASS, [submission(f"plain {number}", MIXED, text=str(number), printed="x") for number in range(len(NASTY))]
