@@ -8,9 +8,11 @@ _send = __main__.Worker.send
 
 
 def send_twice(self, kind, **content):
+    line, self.lines_out = self.lines_out, io.BytesIO()
     _send(self, kind, **content)
-    if kind == "raised" or (kind == "returned" and type(content["value"]) is dict and "total" in str(content["value"])):
-        _send(self, kind, **content)
+    text, self.lines_out = self.lines_out.getvalue(), line
+    twice = kind == "raised" or (kind == "returned" and type(content["value"]) is dict and "total" in str(content["value"]))
+    os.write(line.fileno(), text * (1 + twice))  # together: so both have come when the grader looks
 
 
 def evaluate(*args, **kwargs):
