@@ -168,7 +168,7 @@ def earlier_submissions(options, limits):
         raise UsageError(f"--resume {error}") from error
     made_by = (options.lab, kit_digest(options.lab), limits.as_dict())
     if (result["lab"], result.get("kit"), result.get("limits")) != made_by:
-        print("--resume: other tests or limits made that result, so all are graded again", file=sys.stderr)
+        print("--resume: another kit or other limits made that result, so all are graded again", file=sys.stderr)
         return []
     return result["submissions"]
 

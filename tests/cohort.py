@@ -16,8 +16,8 @@ from pathlib import Path
 
 from grading import grade, grade_nothing
 from handout import changed_parts
-from processes import remove_folder
-from reports import SCHEMA, clauses_that_fail
+from processes import guard_this_process, remove_folder
+from reports import LEFT_OUT, SCHEMA, clauses_that_fail
 from screen import fold, visible, width_of
 from sources import Lost, read_sources
 from submission import Session, use_template
@@ -35,7 +35,7 @@ def digest_of(sources):
 
 
 def kit_digest(lab):
-    """Return the sha256 of what decides about a verdict: a result made by other tests is not taken over."""
+    """Return the sha256 of the kit's code but for other labs' tests: a result that other code made is not taken over."""
     content = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if not path.name.startswith("test_") or path.name == f"test_{lab}.py":
@@ -83,6 +83,7 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
     progress(done, total) is called at the beginning and after each.
     """
     begun, started = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
+    guard_this_process()
     kit, tests = kit_digest(lab), tests_as_dicts(lab)  # before the first submission runs
     graded = taken_over(submissions, known, lab)
     left = [(number, *submission) for number, submission in enumerate(submissions) if number not in graded]
@@ -120,7 +121,7 @@ def cores_for(jobs, limits):
     A process and its worker take turns; kept on one core, they lose less time at each turn.
     """
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    if limits.prefix or not 1 < len(cores) <= jobs:
+    if limits.prefix or len(cores) < 2 or jobs < len(cores):
         return None
     queue = multiprocessing.SimpleQueue()
     for number in range(jobs):
@@ -142,19 +143,22 @@ def pool_of(jobs, limits):
 
 def start_process(limits, folder, cores):
     """Begin a process of the pool: Ctrl-C is the first process's to answer, and who is ended ends what it started."""
-    tempfile.tempdir = folder
-    if cores is not None:
-        os.sched_setaffinity(0, {cores.get()})
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_process)
+    tempfile.tempdir = folder
+    if cores is not None:
+        with contextlib.suppress(OSError):  # a core can be taken away; then any will do
+            os.sched_setaffinity(0, {cores.get()})
     use_template(limits)
 
 
 def end_process(*_):
     """End this process of the pool and its submission. An exception does not do: the pool keeps it as a result."""
-    if Session.current is not None:
-        Session.current.end()
-    os._exit(1)
+    try:
+        if Session.current is not None:
+            Session.current.end()
+    finally:
+        os._exit(1)
 
 
 def grade_side_by_side(submissions, limits, jobs, lab):
@@ -259,7 +263,7 @@ def total_lines(result):
     if result["missing"]:
         lines.append(f"Not graded: {len(result['missing'])} ({some(result['missing'])})")
     if result["left_out"]:
-        lines.append(f"Left out, since they are no submissions: {len(result['left_out'])} ({some(result['left_out'])})")
+        lines.append(f"{LEFT_OUT}: {len(result['left_out'])} ({some(result['left_out'])})")
     return lines
 
 

@@ -158,8 +158,8 @@ class LabTest(unittest.TestCase):
     def ahead(self, calls):
         """Say which calls come next, as functools.partial objects. That changes nothing but the time they take."""
         calls = list(calls)
-        send = getattr(calls[0].func, "ahead", None)  # only what stands in for a function of another process has it
-        if send:
+        send = getattr(calls[0].func, "ahead", None) if calls else None
+        if send:  # the function stands in for one of another process
             send(calls)
 
     def value_of(self, expected, function, *args, **kwargs):

@@ -22,7 +22,7 @@ from verdict import FAILED, NOT_RUN, PASSED, WAITING
 
 SCHEMA = 1  # of a result
 VERDICTS = (PASSED, FAILED, WAITING, NOT_RUN)
-DID_NOT_RUN, NOT_GRADED = "did not run", "not graded"
+DID_NOT_RUN, NOT_GRADED, LEFT_OUT = "did not run", "not graded", "Left out, since they are no submissions"
 TEMPLATE = Path(__file__).with_name("report.html")
 CLASSROOM_LIMIT = 120_000  # the reporter reads an environment variable, and Linux allows 128 KiB for one
 
@@ -251,9 +251,10 @@ def to_html(result):
 def class_parts(result, rows):
     catalogue = Catalogue(rows, clauses_of(result, rows))
     graded = [row["passed"] for row in rows if row["status"] != NOT_GRADED]
-    notices = [f"The grading was interrupted. {len(rows) - len(graded):,} of {len(rows):,} submissions are not graded."] * (not result["complete"])
+    stopped = f"The grading was interrupted. {len(rows) - len(graded):,} of {len(rows):,} submissions are not graded."
+    notices = [stopped] if not result["complete"] else []
     if result.get("left_out"):
-        notices.append("Left out, since they are no submissions: " + ", ".join(map(safe, result["left_out"])))
+        notices.append(f"{LEFT_OUT}: {', '.join(map(safe, result['left_out']))}")
     functions = {name: sum(test["function"] == name for test in result["tests"]) for name in functions_of(result)}
     failed = {clause for row in rows for clause in catalogue.clauses(row)}
     return {

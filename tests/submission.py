@@ -66,7 +66,7 @@ def own_folder(folder):
 
 def use_template(limits):
     """Let the workers of this process be copies of one, where the system can: it is quicker when they are many."""
-    from template import template_for
+    from template import template_for  # not by all: to import it takes time
 
     Session.template = template_for(limits, kept_variables())
 
@@ -86,7 +86,7 @@ class Session:
         self.sources, self.load_failure = {}, None
         self.process = self.line = self.folder = self.stderr = None
         self.loaded = self.once_loaded = self.busy = False
-        self.attributes, self.errors, self.values = {}, {}, set()
+        self.attributes, self.errors, self.described, self.values = {}, {}, None, set()
         self.ahead = collections.deque()  # the calls that the worker has got and whose lines are not read yet
         self.begin()
 
@@ -110,11 +110,13 @@ class Session:
         """Start the time of one test; its calls share it."""
         self.forget_ahead()
         self.printed, self.kept, self.received, self.lost = [], 0, 0, None
-        self.allow(self.limits.seconds)
+        self.left = self.limits.seconds  # of this test, when a worker is there
+        self.allow(self.left)
 
-    def allow(self, seconds, reason="it ran longer than {} s"):
+    def allow(self, seconds, reason=None):
         """From now on, until the next time, the worker has that many seconds; past them the test fails for that reason."""
-        self.deadline, self.late = time.monotonic() + seconds, reason.format(f"{seconds:g}")
+        self.deadline = time.monotonic() + seconds
+        self.late = reason or f"it ran longer than {self.limits.seconds:g} s"
 
     def end(self):
         """End the worker and all that it left, and remove its folder."""
@@ -161,7 +163,7 @@ class Session:
 
     def copy_template(self):
         """Return a copy of the template, or None where there is none or it fails."""
-        if self.template is None or self.template.place != self.limits.command(0):
+        if self.template is None or self.template.command != self.limits.command(0):
             return None
         try:
             return self.template.copy(self.folder, own_folder(self.folder), self.stderr.fileno())
@@ -184,8 +186,6 @@ class Session:
 
     def ready(self):
         """Have a worker with the submission loaded; Lost with the reason where there can be none."""
-        if self.busy:
-            raise RuntimeError("a function of the lab was called inside a callback: its worker waits for an answer")
         if self.loaded:
             return
         if self.lost is not None:
@@ -202,13 +202,13 @@ class Session:
                 self.load_failure = error
             raise
         self.loaded = self.once_loaded = True
-        self.allow(self.limits.seconds)  # starting and loading took none of the test's time
+        self.allow(self.left)  # starting and loading took none of the test's time
 
     def load(self):
         """Send the submission and wait until it is loaded; Lost says why it does not load."""
-        self.allow(START_LIMIT, "its process did not start within {} s")
+        self.allow(START_LIMIT, f"its process did not start within {START_LIMIT:g} s")
         self.receive({"ready"})
-        self.allow(self.limits.seconds, "it did not load within {} s")
+        self.allow(self.limits.seconds, f"it did not load within {self.limits.seconds:g} s")
         seconds = int(self.limits.seconds + 2) * 20  # of the processor: for all tests, and the last resort when this process dies
         what = {"module": self.lab, "sources": self.sources, "memory": self.limits.memory, "seconds": seconds}
         loaded = self.exchange(ENCODER.encode({"kind": "load", **what}), {"loaded", "raised"})
@@ -222,7 +222,8 @@ class Session:
             for names in (functions, values):
                 if type(names) is not list or len(names) > NAMES_LIMIT or any(type(name) is not str for name in names):
                     raise Malformed("the module's names")
-            self.errors = error_classes(loaded.get("errors"))
+            if loaded.get("errors") != self.described:  # else a test may hold the classes of an earlier worker
+                self.errors, self.described = error_classes(loaded.get("errors")), loaded.get("errors")
         except Malformed as fault:
             self.malformed(fault)
         self.values = set(values)
@@ -254,15 +255,24 @@ class Session:
 
     def send_ahead(self, calls):
         """Send calls that come next (functools.partial): to cross the line together is quicker than one by one."""
+        self.refuse_inside_callback()
         self.forget_ahead()
         self.ready()
         self.ahead.extend(call_text(call.func.__name__, call.args, call.keywords, numbering([])) for call in calls)
         self.send(ENCODER.encode({"kind": "calls", "lines": list(self.ahead)}))
 
     def forget_ahead(self):
-        """When calls were sent ahead and then not made, go on with a new worker: this one is in the middle of them."""
+        """When calls were sent ahead and then not made, go on with a new worker, which has what is left of the time.
+
+        The old one is in the middle of them, and may be asking for what was given with them.
+        """
         if self.ahead:
+            self.left = self.deadline - time.monotonic()
             self.end()
+
+    def refuse_inside_callback(self):
+        if self.busy:
+            raise RuntimeError("a function of the lab was called inside a callback: its worker waits for an answer")
 
     def run_main(self, argv, files, encoding):
         value = self.request(ENCODER.encode({"kind": "main", "argv": argv, "files": files, "encoding": encoding}))
@@ -272,6 +282,7 @@ class Session:
 
     def request(self, text, given=()):
         """Send a call; answer what the worker asks for; return or raise what comes in the end."""
+        self.refuse_inside_callback()
         if self.ahead and self.ahead[0] != text:
             self.forget_ahead()
         self.ready()
@@ -322,12 +333,13 @@ class Session:
 
     def exchange(self, text, kinds):
         """Send one line and return the next one from the worker, which must be of one of these kinds."""
-        if self.line.lines or self.line.rest:
-            self.malformed("a line before it was asked")
         self.send(text)
         return self.receive(kinds)
 
     def send(self, text):
+        """Send one line, at a time when the worker has none to send."""
+        if self.line.lines or self.line.rest:
+            self.malformed("a line before it was asked")
         self.write(text.encode("ascii") + b"\n")
 
     def write(self, data):

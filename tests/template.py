@@ -1,7 +1,8 @@
 """Linux: workers that are there at once, for a grader that needs many.
 
 To start an interpreter and import what every submission imports takes a third of a grading. A Template has done that
-once, and has nothing of a submission in it; each worker is a copy of it (fork), and begins as one does that was started.
+once, and has nothing of a submission in it; each worker is a copy of it (fork), and begins as one does that was started,
+but that copies share the seed of hash().
 """
 
 import json
@@ -17,6 +18,7 @@ from pathlib import Path
 from processes import END_LIMIT, guard_this_process, signal_group, wait_for
 
 
+COPY_LIMIT = 10.0  # seconds for a template to start, and to make a copy
 SOURCE = b"\n".join(Path(__file__).with_name(name).read_bytes() for name in ("copier.py", "worker.py"))
 
 
@@ -26,15 +28,16 @@ class Template:
     def __init__(self, limits, environment):
         """limits say which interpreter it is; environment: the variables of it and its copies."""
         guard_this_process()  # before it starts: so its copies become children of this process
-        self.place = limits.command(0)
+        self.command = limits.command(0)
+        self.process = None
         self.line, far = socket.socketpair()
-        self.line.settimeout(END_LIMIT)
+        self.line.settimeout(COPY_LIMIT)
         pipes = {"stdin": far, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
             self.process = subprocess.Popen(limits.command(len(SOURCE)), env=environment, start_new_session=True, **pipes)
             self.line.sendall(SOURCE)
         except OSError:
-            self.line.close()
+            self.end()
             raise
         finally:
             far.close()
@@ -59,8 +62,9 @@ class Template:
 
     def end(self):
         self.line.close()
-        signal_group(self.process, signal.SIGKILL)
-        wait_for(self.process, END_LIMIT)
+        if self.process is not None:
+            signal_group(self.process, signal.SIGKILL)
+            wait_for(self.process, END_LIMIT)
 
 
 class Copy:
@@ -72,7 +76,10 @@ class Copy:
     def poll(self):
         """Return the exit code, or None while it runs."""
         if self.returncode is None:
-            number, status = os.waitpid(self.pid, os.WNOHANG)
+            try:
+                number, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # a signal's handler came between the last call and its result
+                number, status = self.pid, 0
             if number:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode

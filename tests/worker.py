@@ -22,7 +22,7 @@ TEXT_LIMIT = 4096  # characters of an exception's message
 DIGITS_LIMIT = 4000  # hexadecimal digits of an integer: more cannot be shown, and older Pythons take for ever to
 KEYS_LIMIT = 200  # keys of one dict or set that are no texts: numbers can be chosen to collide in a hash table
 NAMES_LIMIT, ERRORS_LIMIT = 5000, 200  # names of the submission's module, and exceptions among them
-PRELOADED = ("argparse", "shutil")  # what most submissions import, and what argparse imports when it makes a parser
+PRELOADED = ("argparse", "tempfile")  # what most submissions import, and what a run of main needs
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
 PLAIN_TYPES = {kind.__name__: kind for kind in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, type(None))}
 CONTENT_TYPES = (str, int, float, bytes, list, dict, tuple, set, frozenset)  # what is built on them crosses as its content
@@ -120,7 +120,7 @@ def encode_int(number):
 
 
 def decode(value, depth=0):
-    """Return what encode was given; Malformed for all that encode does not write."""
+    """Return what encode was given; Malformed for what stands for no value."""
     kind = type(value)
     if kind in ATOMS or kind is int or kind is float:
         return value
@@ -133,45 +133,43 @@ def decode(value, depth=0):
     (tag, content), = value.items()
     if type(content) is list:
         content = [decode(item, depth if tag == "$dict" else depth + 1) for item in content]  # a pair is no level of its own
-    return untag({tag: content})
+    return untag(tag, content)
 
 
-def untag(tagged, stub_for=None):
-    """Return the value of {"$tag": content}, whose content is decoded already; Malformed when encode writes no such thing.
+def untag(tag, content, stub_for=None):
+    """Return the value of {tag: content}, whose content is decoded already; Malformed when it stands for none.
 
     stub_for(tag, number, name) makes the stand-in for a callable or iterator.
     """
-    (tag, content), = tagged.items()
-    tag = tag[1:]
     if type(content) is str:
         return untag_text(tag, content)
     if type(content) is not list:
         raise Malformed(f"{tag[:40]!r}: neither a text nor a list")
-    if tag == "dict":
+    if tag == "$dict":
         if not all(type(pair) is list and len(pair) == 2 for pair in content):
-            raise Malformed("dict: a pair is missing")
+            raise Malformed("$dict: a pair is missing")
         return hashed(dict, content, [key for key, _ in content])
-    if tag in ("callable", "next") and stub_for is not None:
+    if tag in ("$callable", "$next") and stub_for is not None:
         return stub_for(tag, *content)
-    if tag == "tuple":
+    if tag == "$tuple":
         return tuple(content)
-    if tag == "set" or tag == "frozenset":
-        return hashed(PLAIN_TYPES[tag], content, content)
+    if tag == "$set" or tag == "$frozenset":
+        return hashed(PLAIN_TYPES[tag[1:]], content, content)
     raise Malformed(f"unknown tag {tag[:40]!r}")
 
 
 def untag_text(tag, content):
     """Return the value of a tag that carries a text."""
     try:
-        if tag == "int" and len(content) <= DIGITS_LIMIT:
+        if tag == "$int" and len(content) <= DIGITS_LIMIT:
             return int(content, 16)
-        if tag == "float" and content in ("inf", "-inf", "nan"):
+        if tag == "$float" and content in ("inf", "-inf", "nan"):
             return float(content)
-        if tag == "bytes":
+        if tag == "$bytes":
             return bytes.fromhex(content)
-        if tag == "type":
+        if tag == "$type":
             return PLAIN_TYPES[content]
-        if tag == "opaque":
+        if tag == "$opaque":
             return Opaque(content[:TEXT_LIMIT])
     except (ValueError, KeyError) as error:
         raise Malformed(f"{tag}: {content[:40]!r}") from error
@@ -194,12 +192,14 @@ def hashed(kind, items, keys):
 # ---- running a command line, here and in the grader's --debug
 
 
-def make_folder():
-    """Return a new folder. tempfile can make one too; to import it takes a tenth of a grading."""
-    places = (os.environ.get("TMPDIR"), os.environ.get("TEMP"), "/tmp", os.getcwd())
-    folder = os.path.join(next(place for place in places if place and os.access(place, os.W_OK)), f"main-{os.urandom(8).hex()}")
-    os.mkdir(folder)
-    return folder
+def clear(folder, kept):
+    """Remove all that an earlier run left in a folder, but the folders in kept: to make them anew takes time."""
+    for place, folders, names in os.walk(folder, topdown=False):
+        for path in [os.path.join(place, name) for name in names + folders]:
+            if os.path.islink(path) or not os.path.isdir(path):
+                os.unlink(path)
+            elif not any(f"{place}{os.sep}".startswith(f"{path}{os.sep}") for place in kept):
+                os.rmdir(path)
 
 
 def run_main(module, argv, files, encoding, folder):
@@ -207,11 +207,9 @@ def run_main(module, argv, files, encoding, folder):
 
     The code is what a shell would see: sys.exit() and None are 0, a text goes to stderr and is 1.
     """
-    for place, _, names in os.walk(folder):  # of an earlier run
-        for name in names:
-            os.unlink(os.path.join(place, name))
-    for name, text in files.items():
-        path = os.path.join(folder, *name.split("/"))
+    paths = {os.path.join(folder, *name.split("/")): text for name, text in files.items()}
+    clear(folder, set(map(os.path.dirname, paths)))
+    for path, text in paths.items():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -294,7 +292,7 @@ class Worker:
     def __init__(self, lines_in, lines_out, kept):
         self.lines_in, self.lines_out, self.kept = lines_in, lines_out, kept
         self.encoder = json.JSONEncoder(check_circular=False)  # encode has bounded the depth
-        self.decoder = json.JSONDecoder(object_hook=lambda record: untag(record, self.stub_for) if looks_tagged(record) else record)
+        self.decoder = json.JSONDecoder(object_hook=self.value_of)
         self.module, self.sources, self.files, self.errors, self.names, self.foreign = None, {}, set(), {}, {}, {}
         self.process, self.turn, self.lock, self.folder = os.getpid(), 0, allocate_lock(), None
 
@@ -311,9 +309,13 @@ class Worker:
         line = self.lines_in.readline()
         if line:
             return self.decoder.decode(line.decode("ascii"))
-        if self.folder:  # the grader is gone
+        if self.folder:
             __import__("shutil").rmtree(self.folder, ignore_errors=True)
-        os._exit(0)
+        os._exit(0)  # the grader is gone
+
+    def value_of(self, record):
+        """Return what an object in a line stands for. The grader sends none that is nested too deep."""
+        return untag(*record.popitem(), self.stub_for) if looks_tagged(record) else record
 
     def encode(self, value):
         return encode(value, lambda _: None)
@@ -337,7 +339,7 @@ class Worker:
 
     def stub_for(self, tag, number, name):
         turn = self.turn
-        if tag == "next":
+        if tag == "$next":
             return self.items(turn, number)
 
         def stub(*args, **kwargs):
@@ -421,7 +423,7 @@ class Worker:
             if message["kind"] == "load":
                 return "loaded", self.load(message)
             if message["kind"] == "main":
-                self.folder = self.folder or make_folder()
+                self.folder = self.folder or __import__("tempfile").mkdtemp(prefix="main-")
                 value = run_main(self.module, message["argv"], message["files"], message["encoding"], self.folder)
             else:
                 value = getattr(self.module, message["name"])

@@ -111,7 +111,7 @@ class Classroom(unittest.TestCase):
         self.assertEqual(len(again["submissions"]), 9)
         for changed in ({"kit": "other tests"}, {"limits": {**result["limits"], "seconds": 1.0}}):
             known.write_text(json.dumps({**result, **changed}), encoding="utf-8")
-            _, again = self.grade("--resume", known, said="--resume: other tests or limits made that result, so all are graded again\n")
+            _, again = self.grade("--resume", known, said="--resume: another kit or other limits made that result, so all are graded again\n")
             self.assertEqual([entry["name"] for entry in again["submissions"] if entry["seconds"] == 99.0], [])
 
     def test_two_of_one_name_get_a_grade_each(self):

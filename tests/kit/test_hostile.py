@@ -196,6 +196,18 @@ def left_processes(*markers):
     return found
 
 
+def some_that_hang(submissions):
+    """Return the submissions without most of those that run into their limit: of each kind one is left."""
+    kept, kinds = [], set()
+    for submission in submissions:
+        _, kind, _, seconds, *_ = submission
+        if seconds == SECONDS or kind not in kinds:
+            kept.append(submission)
+        if seconds < SECONDS:
+            kinds.add(kind)
+    return kept
+
+
 def begin_process(folder, copies):
     """Make a process of the pool keep its temporary files in this folder, where those that stay behind are found.
 
@@ -216,7 +228,7 @@ class Hostile(unittest.TestCase):
         self.threads = threading.active_count()
 
     def submissions(self):
-        """Return [(name, path, seconds, what passes, reason)]; print which kinds have how many."""
+        """Return [(name, kind, path, seconds, what passes, reason)]; print which kinds have how many."""
         found, kinds = [], {}
         for lab, part in [(lab, part) for lab in LABS for part in frame.parts("hostile", lab)]:
             text = part.read_text(encoding="utf-8").replace(SLEEP, OWN_SLEEP)
@@ -228,13 +240,13 @@ class Hostile(unittest.TestCase):
             folder = self.place / lab / part.stem
             folder.mkdir(parents=True)
             path = frame.hand_in(folder, lab, f"{solution_of(lab)}\n\n{text}")
-            found.append((part.stem, path, float(limit or SECONDS), passes, reason or ""))
+            found.append((part.stem, int(kind), path, float(limit or SECONDS), passes, reason or ""))
             kinds[int(kind)] = kinds.get(int(kind), 0) + 1
         for name, (kind, make, passes, reason) in files().items():
             folder = self.place / name
             folder.mkdir()
             try:
-                found.append((name, make(folder), SECONDS, passes, reason))
+                found.append((name, kind, make(folder), SECONDS, passes, reason))
                 kinds[kind] = kinds.get(kind, 0) + 1
             except unittest.SkipTest as skip:
                 print(f"skipped: {name}: {skip}")
@@ -246,7 +258,7 @@ class Hostile(unittest.TestCase):
     def test_each_has_the_verdict_it_should_have_and_leaves_nothing(self):
         submissions = self.submissions()
         for copies in (False, True) if sys.platform == "linux" else (False,):
-            self.grade_all(submissions, copies)
+            self.grade_all(some_that_hang(submissions) if copies else submissions, copies)
             self.assertEqual(left_processes(str(self.temporary), OWN_SLEEP), [])
             self.assertEqual(list(self.temporary.iterdir()), [])
             self.assertEqual(threading.active_count(), self.threads)
@@ -255,7 +267,7 @@ class Hostile(unittest.TestCase):
         """Grade each, in workers that are started or that are copies, and compare its verdict."""
         slowest, tests = {}, {lab: len(frame.tests_on(lab, solution_of(lab))) for lab in LABS}
         with kit.pool(initializer=begin_process, initargs=(str(self.temporary), copies)) as pool:
-            futures = [(name, path, seconds, passes, reason, pool.submit(timed, path, seconds)) for name, path, seconds, passes, reason in submissions]
+            futures = [(name, path, seconds, passes, reason, pool.submit(timed, path, seconds)) for name, _, path, seconds, passes, reason in submissions]
             for name, path, seconds, passes, reason, future in futures:
                 with self.subTest(name, copies=copies):
                     (passed, said, every), slowest[name] = future.result(timeout=300)
