@@ -16,13 +16,14 @@ from pathlib import Path
 
 from grading import grade, grade_nothing
 from handout import changed_parts
-from processes import guard_this_process, remove_folder
+from processes import end_other_sessions, guard_this_process, remove_folder
 from reports import LEFT_OUT, SCHEMA, clauses_that_fail
 from screen import fold, visible, width_of
 from sources import Lost, read_sources
-from submission import Session, use_template
+from submission import NOT_STARTED, Session, folder_prefix, use_template
 
 NAME_WIDTH = 40  # columns of a name in the table
+STOPPED_LIMIT = 5.0  # seconds without a result, after which processes of the pool are told to go on
 MOST_JOBS = 61  # Windows waits for no more processes at once
 
 
@@ -51,8 +52,10 @@ def grade_one(name, place, limits, lab):
         report = grade(place, limits, lab)
         edits = [] if report.load_failure else changed_parts(lab, report.sources[lab])
         return {**report.as_dict(name), "digest": digest_of(report.sources), "edits": edits}
-    except (Lost, OSError) as error:
+    except Lost as error:
         return lost_entry(name, lab, str(error))
+    except OSError as error:
+        return lost_entry(name, lab, f"{NOT_STARTED}: {error}")
 
 
 def lost_entry(name, lab, reason):
@@ -131,21 +134,22 @@ def cores_for(jobs, limits):
 
 @contextlib.contextmanager
 def pool_of(jobs, limits):
-    """Give a pool of processes. Their temporary files are in one folder, which goes with the pool, however they end."""
-    folder = tempfile.mkdtemp(prefix="class-")
-    arguments = [limits, folder, cores_for(jobs, limits)]
+    """Give a pool of processes. When it closes, nothing is left of what they started or wrote, however they ended."""
+    arguments = [limits, os.getpid(), cores_for(jobs, limits)]
     try:
         with concurrent.futures.ProcessPoolExecutor(jobs, initializer=start_process, initargs=arguments) as pool:
             yield pool
     finally:
-        remove_folder(folder)
+        end_other_sessions()
+        for folder in Path(tempfile.gettempdir()).glob(f"{folder_prefix(os.getpid())}*"):
+            remove_folder(folder)
 
 
-def start_process(limits, folder, cores):
+def start_process(limits, owner, cores):
     """Begin a process of the pool: Ctrl-C is the first process's to answer, and who is ended ends what it started."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_process)
-    tempfile.tempdir = folder
+    Session.owner = owner
     if cores is not None:
         with contextlib.suppress(OSError):  # a core can be taken away; then any will do
             os.sched_setaffinity(0, {cores.get()})
@@ -170,39 +174,46 @@ def grade_side_by_side(submissions, limits, jobs, lab):
         for number, name, place in submissions:
             yield number, grade_one(name, place, limits, lab)
         return
-    waiting = list(reversed(submissions))
+    waiting, again = list(reversed(submissions)), []
     while waiting:
         running = {}
         with pool_of(jobs, limits) as pool:
             try:
-                yield from grade_in_pool(pool, waiting, running, limits, jobs, lab)
+                for submission, entry in grade_in_pool(pool, waiting, running, limits, jobs, lab):
+                    if (entry["reason"] or "").startswith(NOT_STARTED):  # for want of processes, say
+                        again.append(submission)
+                    else:
+                        yield submission[0], entry
             except BrokenProcessPool:  # a submission has ended the process that grades it, and others with it
                 pass
             except KeyboardInterrupt:
                 for process in multiprocessing.active_children():
                     process.terminate()
                 raise
-        for number, name, place in running.values():
-            yield number, grade_apart(name, place, limits, lab)
+        again += running.values()
+    for number, name, place in again:
+        yield number, grade_apart(name, place, limits, lab)
 
 
 def grade_in_pool(pool, waiting, running, limits, jobs, lab):
-    """Yield (number, entry), taking submissions from the end of waiting; running leads from a future to its submission."""
+    """Yield (submission, entry), taking them from the end of waiting; running leads from a future to its submission."""
     while waiting or running:
         while waiting and len(running) < jobs:  # no more, so memory does not grow with the class
             number, name, place = waiting.pop()
             running[pool.submit(grade_one, name, place, limits, lab)] = (number, name, place)
         try:
-            done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            done, _ = concurrent.futures.wait(running, STOPPED_LIMIT, concurrent.futures.FIRST_COMPLETED)
         except KeyboardInterrupt:
             if not waiting:
                 raise
             waiting.clear()
             print(f"\nStopping: waiting for {len(running)}. Ctrl-C again drops them.", file=sys.stderr)
             continue
+        for process in multiprocessing.active_children() if not done and os.name != "nt" else ():
+            os.kill(process.pid, signal.SIGCONT)  # a submission may have stopped it
         for future in done:
             entry = future.result()
-            yield running.pop(future)[0], entry
+            yield running.pop(future), entry
 
 
 def grade_apart(name, place, limits, lab):

@@ -8,6 +8,7 @@ copy's number. Who asks takes the copy over as a child, since the process in bet
 """
 
 import argparse  # noqa: F401 - and what else a worker imports
+import collections.abc  # noqa: F401
 import ctypes
 import faulthandler  # noqa: F401
 import gc

@@ -15,6 +15,7 @@ import time
 
 from worker import MESSAGE_LIMIT, Malformed
 
+PAUSE = 0.001  # seconds between two looks at whether processes have ended
 SLICE = 0.1  # seconds between two looks at whether the worker lives
 END_LIMIT = 2.0  # seconds to end what a worker left
 OWN_END = 0.5  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
@@ -76,16 +77,37 @@ def end_process(process, before, gently):
             wait_for(process, END_LIMIT)
         signal_group(process, signal.SIGKILL)
     wait_for(process, END_LIMIT)
+    end_children(lambda number: number not in before and number != process.pid)
+
+
+def end_children(meant):
+    """Linux: end this process's children for which meant(number) holds, and theirs, which then become this one's."""
     deadline = time.monotonic() + END_LIMIT
-    left = children() - before - {process.pid}
+    left = set(filter(meant, children()))
     while left and time.monotonic() < deadline:
-        for number in left:
-            try:
-                os.kill(number, signal.SIGKILL)
-                os.waitpid(number, 0)
-            except (ProcessLookupError, ChildProcessError, PermissionError):  # it ended, or is another user's
-                pass
-        left = children() - before - {process.pid}
+        for act in (lambda number: os.kill(number, signal.SIGKILL), lambda number: os.waitpid(number, os.WNOHANG)):
+            for number in left:  # first all are killed: one that traces another keeps it from ending
+                try:
+                    act(number)
+                except (ProcessLookupError, ChildProcessError, PermissionError):  # it ended, or is another user's
+                    pass
+        left = set(filter(meant, children()))
+        if left:
+            time.sleep(PAUSE)
+
+
+def end_other_sessions():
+    """Linux: end the children of this process that are in other sessions than it, as workers are."""
+    own = os.getsid(0) if sys.platform == "linux" else None
+    end_children(lambda number: session_of(number) not in (own, None))
+
+
+def session_of(number):
+    """Return the session that a process is in, or None when it has ended."""
+    try:
+        return os.getsid(number)
+    except ProcessLookupError:
+        return None
 
 
 def running_lines(process, said):
@@ -124,6 +146,7 @@ def remove_folder(folder):
     """
     waiting, number = [folder], 0
     try:
+        os.chmod(folder, 0o700)
         while waiting:
             place = waiting.pop()
             with os.scandir(place) as entries:

@@ -28,6 +28,7 @@ from worker import MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, Malformed, decode, 
 WORKER = Path(__file__).with_name("worker.py").read_bytes()
 BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+NOT_STARTED = "the worker did not start"  # the beginning of a reason that is no fault of the submission's
 START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
 CALL_KINDS = {"returned", "raised", "ask", "next"}  # of the lines that may answer a call
 TOTAL_LIMIT = 16 * MESSAGE_LIMIT  # characters that a worker may send in one test
@@ -64,6 +65,11 @@ def own_folder(folder):
     return dict.fromkeys(("TMPDIR", "TEMP", "TMP", "HOME"), folder)
 
 
+def folder_prefix(owner):
+    """Return how the names of workers' folders begin; owner is the number of a process."""
+    return f"worker-{owner}-"
+
+
 def use_template(limits):
     """Let the workers of this process be copies of one, where the system can: it is quicker when they are many."""
     from template import template_for  # not by all: to import it takes time
@@ -79,6 +85,7 @@ class Session:
 
     current = None  # the session that is open in this process
     template = None  # what its workers are copies of, or None: each is started
+    owner = None  # the number of the process that clears up when this one is killed
 
     def __init__(self, path, limits=None, lab=None):
         self.path, self.limits = Path(path), limits or Limits()
@@ -150,7 +157,7 @@ class Session:
 
     def spawn(self):
         """Start a worker and send it its own source; Lost says why it does not start."""
-        self.folder = tempfile.mkdtemp(prefix="submission-")
+        self.folder = tempfile.mkdtemp(prefix=folder_prefix(self.owner or os.getpid()))
         self.stderr = tempfile.TemporaryFile()
         self.process = self.copy_template()
         started = self.process is None
@@ -182,7 +189,7 @@ class Session:
         try:
             return subprocess.Popen(command, cwd=self.folder, env=environment, start_new_session=os.name != "nt", **pipes)
         except OSError as error:
-            self.fail(f"the worker did not start: {command[0]}: {error.strerror}")
+            self.fail(f"{NOT_STARTED}: {command[0]}: {error.strerror}")
 
     def ready(self):
         """Have a worker with the submission loaded; Lost with the reason where there can be none."""

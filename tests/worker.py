@@ -22,7 +22,7 @@ TEXT_LIMIT = 4096  # characters of an exception's message
 DIGITS_LIMIT = 4000  # hexadecimal digits of an integer: more cannot be shown, and older Pythons take for ever to
 KEYS_LIMIT = 200  # keys of one dict or set that are no texts: numbers can be chosen to collide in a hash table
 NAMES_LIMIT, ERRORS_LIMIT = 5000, 200  # names of the submission's module, and exceptions among them
-PRELOADED = ("argparse", "tempfile")  # what most submissions import, and what a run of main needs
+PRELOADED = ("argparse", "collections.abc", "tempfile")  # what most submissions import, and what a run of main needs
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
 PLAIN_TYPES = {kind.__name__: kind for kind in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, type(None))}
 CONTENT_TYPES = (str, int, float, bytes, list, dict, tuple, set, frozenset)  # what is built on them crosses as its content
@@ -271,7 +271,6 @@ class Finder:
 
     def find_spec(self, name, path=None, target=None):
         from importlib.machinery import ModuleSpec
-
         return ModuleSpec(name, self, origin=f"{name}.py") if name in self.sources else None
 
     def create_module(self, spec):
@@ -295,6 +294,7 @@ class Worker:
         self.decoder = json.JSONDecoder(object_hook=self.value_of)
         self.module, self.sources, self.files, self.errors, self.names, self.foreign = None, {}, set(), {}, {}, {}
         self.process, self.turn, self.lock, self.folder = os.getpid(), 0, allocate_lock(), None
+        self.temporary = os.environ.get("TMPDIR")  # whatever the submission makes of it
 
     def send(self, kind, **content):
         text = self.encoder.encode({"kind": kind, **content, **self.kept.take()})
@@ -423,7 +423,7 @@ class Worker:
             if message["kind"] == "load":
                 return "loaded", self.load(message)
             if message["kind"] == "main":
-                self.folder = self.folder or __import__("tempfile").mkdtemp(prefix="main-")
+                self.folder = self.folder or __import__("tempfile").mkdtemp(prefix="main-", dir=self.temporary)
                 value = run_main(self.module, message["argv"], message["files"], message["encoding"], self.folder)
             else:
                 value = getattr(self.module, message["name"])
@@ -482,6 +482,7 @@ def start():
     lines_in, lines_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     if hasattr(faulthandler, "register"):  # not on Windows: asked by this signal, it tells which line is running
         faulthandler.register(signal.SIGUSR1, os.dup(2))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a grader that ignores it hands that down
     sys.breakpointhook = no_debugger
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):

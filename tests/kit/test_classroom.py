@@ -11,10 +11,14 @@ import time
 import unittest
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 from kit import KIT, run
 
+import cohort
+from submission import NOT_STARTED, Limits
 from targets import find_class
+from test_hostile import left_processes
 
 SOLUTION = (KIT / "solution" / "ticket_triage.py").read_text(encoding="utf-8")
 STARTER = (KIT / "starter" / "ticket_triage.py").read_text(encoding="utf-8")
@@ -39,6 +43,18 @@ def wait_for(path, seconds=60):
         if time.monotonic() > end:
             raise AssertionError(f"{path.name} did not come in {seconds} s")
         time.sleep(0.05)
+
+
+REALLY_GRADE = cohort.grade_one
+
+
+def not_started_at_first(name, place, limits, lab):
+    """Grade one; the first time it is bad's turn there are no processes left."""
+    tried = place.with_name("tried")
+    if name != "bad" or tried.exists():
+        return REALLY_GRADE(name, place, limits, lab)
+    tried.touch()
+    return cohort.lost_entry(name, lab, f"{NOT_STARTED}: Resource temporarily unavailable")
 
 
 class Classroom(unittest.TestCase):
@@ -123,11 +139,21 @@ class Classroom(unittest.TestCase):
 
     @unittest.skipIf(os.name == "nt", "os.getppid() is of no use there")
     def test_one_that_ends_its_grader_costs_nobody_else_a_grade(self):
-        self.submit("killer", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n" + SOLUTION)
+        for name, number in (("killer", "SIGKILL"), ("stopper", "SIGSTOP")):
+            self.submit(name, f"import os, signal, time\nos.kill(os.getppid(), signal.{number})\ntime.sleep(99)\n" + SOLUTION)
         _, result = self.grade("--jobs", "2")
         points = {entry["name"]: (entry["passed"], entry["reason"]) for entry in result["submissions"]}
         self.assertEqual(points["killer"], (0, "it ended the process that grades it"))
-        self.assertEqual((points["anna"], points["王小明_9_ticket_triage-1"], len(points)), ((15, None), (15, None), 9))
+        self.assertEqual(points["stopper"], (0, "it did not load within 5 s (line 3)"))
+        self.assertEqual((points["anna"], points["王小明_9_ticket_triage-1"], len(points)), ((15, None), (15, None), 10))
+        self.assertEqual(left_processes(str(self.temporary)), [])
+
+    def test_a_worker_that_could_not_be_started_is_tried_once_more(self):
+        submissions = [(name, self.work / folder / "ticket_triage.py") for name, folder in (("bad", "anna"), ("fay", "fay"))]
+        with mock.patch("cohort.grade_one", not_started_at_first):
+            result = cohort.grade_class(submissions, Limits(30.0), 2, "ticket_triage")
+        self.assertEqual([(entry["name"], entry["passed"], entry["reason"]) for entry in result["submissions"]], [("bad", 15, None), ("fay", 0, None)])
+        self.assertTrue((self.work / "anna" / "tried").exists())
 
     def test_what_is_no_submission_and_what_is_several_is_told(self):
         for name in ("notes.txt", "ivy_1_ticket_triage.py.txt"):

@@ -189,9 +189,10 @@ def left_processes(*markers):
             try:
                 words = Path("/proc", entry, "cmdline").read_bytes()
                 environment = Path("/proc", entry, "environ").read_bytes()
+                folder = os.readlink(f"/proc/{entry}/cwd").encode(errors="surrogateescape")  # a copy's variables are its template's
             except OSError:
                 continue
-            if any(marker.encode() in words + environment for marker in markers):
+            if any(marker.encode() in words + environment + folder for marker in markers):
                 found.append(words.replace(b"\0", b" ").decode(errors="replace"))
     return found
 

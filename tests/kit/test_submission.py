@@ -411,6 +411,11 @@ class Submissions(Place):
             folders = {os.path.dirname(name) for name in files} | {"a"}
             self.assertEqual(printed.strip(), str(sorted(os.path.join(".", *name.split("/")) for name in {*files, *folders})))
 
+    def test_main_runs_in_the_workers_folder_whatever_becomes_of_its_variables(self):
+        session, lab = self.session("import os\nos.environ.clear()\ndef main(argv): print(os.getcwd())\n")
+        printed = submission.command_line(lab, [], {"a/b.txt": "1"}, "utf-8")[1]
+        self.assertIn(os.path.realpath(session.folder), os.path.realpath(printed.strip()))
+
     def test_output_is_kept_up_to_a_limit(self):
         session, lab = self.session("import sys\ndef f(ask):\n    for _ in range(50):\n        sys.stdout.write('x' * 50_001)\n        ask()\n")
         lab.f(lambda: None)

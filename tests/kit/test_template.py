@@ -27,7 +27,7 @@ def seen():
     variables = {name: value.replace(folder, "FOLDER") for name, value in os.environ.items() if name != "LC_CTYPE"}
     depth = len([frame for frame in iter_frames(sys._getframe())])
     return [variables, os.listdir(folder), limits, sorted(os.listdir("/proc/self/fd"))[:-1], sys.argv, sys.flags[:], sys.path, depth,
-            os.getpid() == os.getpgid(0) == os.getsid(0), sys.stdin.read(), threading.active_count(), "gc" in sys.modules]
+            os.getpid() == os.getpgid(0) == os.getsid(0), sys.stdin.read(), threading.active_count(), sorted(name for name in sys.modules if "." in name and "._" not in name), signal.getsignal(signal.SIGINT).__name__, "gc" in sys.modules]
 def iter_frames(frame):
     while frame:
         yield frame
@@ -57,6 +57,9 @@ class Templates(Place):
 
     def test_a_copy_is_placed_as_a_worker_that_was_started(self):
         seen = []
+        self.drop_template()
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.SIG_IGN))  # as in a pool
+        use_template(Limits())
         for _ in range(2):
             _, lab = self.session(SEEN)
             seen.append(lab.seen())
