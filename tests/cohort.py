@@ -185,14 +185,15 @@ def grade_side_by_side(submissions, limits, jobs, lab):
                     else:
                         yield submission[0], entry
             except BrokenProcessPool:  # a submission has ended the process that grades it, and others with it
-                pass
+                wake_processes()
             except KeyboardInterrupt:
                 for process in multiprocessing.active_children():
                     process.terminate()
+                wake_processes()
                 raise
         again += running.values()
-    for number, name, place in again:
-        yield number, grade_apart(name, place, limits, lab)
+    for submission in again:
+        yield submission[0], grade_apart(submission, limits, lab)
 
 
 def grade_in_pool(pool, waiting, running, limits, jobs, lab):
@@ -209,20 +210,28 @@ def grade_in_pool(pool, waiting, running, limits, jobs, lab):
             waiting.clear()
             print(f"\nStopping: waiting for {len(running)}. Ctrl-C again drops them.", file=sys.stderr)
             continue
-        for process in multiprocessing.active_children() if not done and os.name != "nt" else ():
-            os.kill(process.pid, signal.SIGCONT)  # a submission may have stopped it
+        if not done:
+            wake_processes()
         for future in done:
             entry = future.result()
             yield running.pop(future), entry
 
 
-def grade_apart(name, place, limits, lab):
-    """Grade one submission in a process that nothing else needs."""
+def wake_processes():
+    """Tell the processes of the pool to go on: a submission may have stopped one, which then does not even end."""
+    for process in multiprocessing.active_children() if os.name != "nt" else ():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGCONT)
+
+
+def grade_apart(submission, limits, lab):
+    """Grade one submission, (number, name, place), in a process that nothing else needs."""
     with pool_of(1, limits) as pool:
         try:
-            return pool.submit(grade_one, name, place, limits, lab).result()
+            return next(entry for _, entry in grade_in_pool(pool, [submission], {}, limits, 1, lab))
         except BrokenProcessPool:
-            return lost_entry(name, lab, "it ended the process that grades it")
+            wake_processes()
+            return lost_entry(submission[1], lab, "it ended the process that grades it")
 
 
 def fault_of_place(limits, lab):
