@@ -93,7 +93,7 @@ class Session:
         self.sources, self.load_failure = {}, None
         self.process = self.line = self.folder = self.stderr = None
         self.loaded = self.once_loaded = self.busy = False
-        self.attributes, self.errors, self.described, self.values = {}, {}, None, set()
+        self.attributes, self.errors, self.described, self.values = {}, {}, {}, set()
         self.ahead = collections.deque()  # the calls that the worker has got and whose lines are not read yet
         self.begin()
 

@@ -278,8 +278,11 @@ class Sessions(Place):
 
     def test_a_worker_that_does_not_load_is_lost_once(self):
         wrong_names = line(kind="loaded", functions=[1], values=[], errors={}).decode() + "\n"
-        for parts, expected in (([], "ended by itself"), ([READY, None, wrong_names], "module's names"), (["Welcome!\n"], "Welcome")):
-            with self.subTest(expected):
+        rows = [([], "ended by itself"), ([READY, None, wrong_names], "module's names"), (["Welcome!\n"], "Welcome")]
+        for errors in ({}, {"errors": None}, {"errors": []}):
+            rows.append(([READY, None, line(kind="loaded", functions=[], values=[], **errors).decode() + "\n"], "module's exceptions"))
+        for parts, expected in rows:
+            with self.subTest(expected, parts=parts):
                 session, lab = self.fake(*parts)
                 for _ in range(2):
                     session.begin()
