@@ -148,7 +148,7 @@ def pool_of(jobs, limits):
 def start_process(limits, owner, cores):
     """Begin a process of the pool: Ctrl-C is the first process's to answer, and who is ended ends what it started."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, end_process)
+    signal.signal(signal.SIGTERM, leave)
     Session.owner = owner
     if cores is not None:
         with contextlib.suppress(OSError):  # a core can be taken away; then any will do
@@ -156,7 +156,7 @@ def start_process(limits, owner, cores):
     use_template(limits)
 
 
-def end_process(*_):
+def leave(*_):
     """End this process of the pool and its submission. An exception does not do: the pool keeps it as a result."""
     try:
         if Session.current is not None:

@@ -11,6 +11,7 @@ import types
 import unittest
 from pathlib import Path
 
+from handout import definitions
 from labtest import Mismatch, cut
 from sources import MAIN_LAB, Lost, lab_of, read_sources
 from submission import Session, StandIn
@@ -138,10 +139,8 @@ class Report:
 
     def definition(self, name):
         """Return "file, line N" of a function's definition, or the file where it is not seen."""
-        for number, line in enumerate(self.sources.get(self.lab, "").splitlines(), start=1):
-            if line.startswith(f"def {name}("):
-                return f"{self.path.as_posix()}, line {number}"
-        return self.path.as_posix()
+        number = definitions(self.sources.get(self.lab, "")).get(name)
+        return f"{self.path.as_posix()}, line {number}" if number else self.path.as_posix()
 
     def source_line(self, file, number):
         """Return "file, line N: its text" of a line of the submission."""

@@ -41,17 +41,23 @@ def changed_files():
     return notes
 
 
+def definitions(source):
+    """Return {name: number of the line} of the functions that a source defines at its top, each by its first definition."""
+    found = {}
+    for number, line in enumerate(source.splitlines(), start=1):
+        header = re.match(r"(?:async )?def (\w+)", line) if line.startswith(("def ", "async ")) else None
+        if header:
+            found.setdefault(header[1], number)
+    return found
+
+
 def changed_parts(lab, source):
     """Return a sentence for each function to write that is missing or takes other parameters, and one for changed parts."""
     original = originals()["starter"].get(f"{lab}.py", {"to_write": {}, "provided": {}})
     lines = source.splitlines()
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     notes = []
-    defined = {}
-    for number, line in enumerate(lines, start=1):
-        found = re.match(r"(?:async )?def (\w+)", line) if line.startswith(("def ", "async ")) else None
-        if found:
-            defined.setdefault(found[1], number)
+    defined = definitions(source)
     for name, header in original["to_write"].items():
         number = defined.get(name)
         if number is None and not re.search(rf"^{name}\b|import.*\b{name}\b", text, re.MULTILINE):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 from worker import MESSAGE_LIMIT, Malformed
 
@@ -39,7 +40,7 @@ def children():
     if sys.platform != "linux":
         return set()
     try:
-        return {int(number) for task in os.listdir("/proc/self/task") for number in read_bytes(f"/proc/self/task/{task}/children").split()}
+        return {int(number) for task in os.listdir("/proc/self/task") for number in Path(f"/proc/self/task/{task}/children").read_bytes().split()}
     except OSError:  # a kernel without these files
         return children_among_all()
 
@@ -49,17 +50,12 @@ def children_among_all():
     own, found = str(os.getpid()).encode(), set()
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
-            status = read_bytes(f"/proc/{entry}/stat")
+            status = Path(f"/proc/{entry}/stat").read_bytes()
         except OSError:  # it ended in the meantime
             continue
         if status.rpartition(b")")[2].split()[1] == own:
             found.add(int(entry))
     return found
-
-
-def read_bytes(path):
-    with open(path, "rb", buffering=0) as file:
-        return file.read()
 
 
 def end_process(process, before, gently):

@@ -24,9 +24,9 @@ import kit
 from kit import LABS, solution_of
 
 from grading import grade
-from verdict import PASSED
 from sources import lab_of
 from submission import Limits, Session, use_template
+from verdict import PASSED
 
 SOLUTION = solution_of("ticket_triage")
 HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \| reason: (.*?))?(?: \| limit (\d+))?(?: \| needs (posix|linux))?$")
