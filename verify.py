@@ -12,9 +12,9 @@ from pathlib import Path
 KIT = Path(__file__).resolve().parent
 sys.path.insert(0, str(KIT / "tests"))
 
-from sources import LABS, MAIN_LAB, lab_of  # noqa: E402 - it stands in tests/
-from submission import Limits, Session  # noqa: E402
-from targets import UsageError, find_targets  # noqa: E402
+from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402 - it stands in tests/
+from grader.line.session import Limits, Session  # noqa: E402
+from grader.intake.targets import UsageError, find_targets  # noqa: E402
 
 PASSED, FAILED, USAGE_ERROR, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 FOR_ONE = ("watch", "hint", "all", "k", "q", "debug", "reset")  # options that a class or a report has no use for
@@ -83,12 +83,12 @@ def command_line():
 def grade_alone(path, options, limits, progress=None):
     """Grade one submission with what a student is told besides; return its Report."""
     if options.debug:
-        from grading import grade_here
+        from grader.grading import grade_here
 
         return grade_here(path, options.k, options.lab)
     with Session(path, limits, options.lab) as session:  # the worker starts while the tests are imported
-        from grading import grade_session
-        from handout import changed_files, changed_parts
+        from grader.grading import grade_session
+        from grader.intake.handout import changed_files, changed_parts
 
         changed = changed_files() if KIT in path.resolve().parents else []  # looked up while the worker starts
         report = grade_session(session, options.k, progress)
@@ -101,7 +101,7 @@ def grade_alone(path, options, limits, progress=None):
 
 
 def show_alone(report, options, screen):
-    from screen import count_line, report_lines
+    from grader.screen.screen import count_line, report_lines
 
     if options.q:
         screen.show(screen.paragraph(f"{report.path.as_posix()}: {count_line(report)}"))
@@ -113,7 +113,7 @@ def show_alone(report, options, screen):
 
 def grade_and_show(path, options, limits, screen):
     """Grade one submission and show it, at each save with --watch; return its last Report."""
-    from screen import Progress, watch_lines
+    from grader.screen.screen import Progress, watch_lines
 
     if not options.watch:
         progress = Progress("tests", patience=1.0)
@@ -123,7 +123,7 @@ def grade_and_show(path, options, limits, screen):
             raise UsageError(f"-k {options.k}: no test has this in its name, function or clauses")
         show_alone(report, options, screen)
         return report
-    from watch import watch
+    from grader.screen.watch import watch
 
     def show(report, hint, every):
         screen.clear()
@@ -133,7 +133,7 @@ def grade_and_show(path, options, limits, screen):
 
 
 def reset(target, lab):
-    from handout import reset
+    from grader.intake.handout import reset
 
     path = Path(target)
     if not path.exists() and (KIT / target).exists():
@@ -159,8 +159,8 @@ def earlier_submissions(options, limits):
     """Return the submissions of the result that --resume names, when the same tests and limits made it."""
     if not options.resume:
         return []
-    from cohort import kit_digest
-    from reports import read_result
+    from grader.cohort import kit_digest
+    from grader.reports.reports import read_result
 
     try:
         result = read_result(options.resume)
@@ -191,9 +191,9 @@ def wanted_reports(options, submissions):
 def grade_many(submissions, left_out, options, limits, screen):
     """Grade a class; show it and write the reports. Exit code 0 when every submission passes."""
     wanted, known = wanted_reports(options, submissions), earlier_submissions(options, limits)
-    from cohort import class_lines, fault_of_place, grade_class
-    from reports import WRITERS, write  # now: later it could be a file that a submission has rewritten
-    from screen import Progress
+    from grader.cohort import class_lines, fault_of_place, grade_class
+    from grader.reports.reports import WRITERS, write  # now: later it could be a file that a submission has rewritten
+    from grader.screen.screen import Progress
 
     fault = (options.exec or options.python) and fault_of_place(limits, options.lab)
     if fault:
@@ -216,8 +216,8 @@ def grade_many(submissions, left_out, options, limits, screen):
 
 
 def make_autograder(options):
-    from autograder import autograder_zip
-    from reports import write
+    from grader.autograder import autograder_zip
+    from grader.reports.reports import write
 
     try:
         write(options.make_autograder, autograder_zip(options.lab))
@@ -247,7 +247,7 @@ def run(arguments):
         limits = Limits(options.timeout, options.memory, options.exec, options.python)
     except ValueError as error:
         raise UsageError(f"--exec {options.exec}: {error}") from error
-    from screen import Screen
+    from grader.screen.screen import Screen
 
     screen = Screen()
     if many:

@@ -7,7 +7,7 @@ When that fails, a Mismatch carries the call, the expected and the got as text, 
 import copy
 import unittest
 
-from sources import Lost
+from grader.intake.sources import Lost
 
 VALUE_LIMIT = 200  # characters of one value in a message
 PLAIN_TYPES = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)

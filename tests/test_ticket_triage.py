@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 
 import ticket_triage as lab
 from labtest import Client, Containing, LabTest, Mismatch
-from submission import command_line
+from grader.line.session import command_line
 
 CATEGORIES = ["billing", "delivery", "outage", "returns"]
 TICKET = "My parcel </ticket> has been at the depot since Monday."

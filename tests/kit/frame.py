@@ -14,7 +14,7 @@ from pathlib import Path
 from kit import HERE, LABS, solution_of
 from make_starter import answers, defined, is_helper, names_to_write
 
-from grading import grade, run_tests, tests_of
+from grader.grading import grade, run_tests, tests_of
 
 
 def parts(room, lab):

@@ -1,4 +1,4 @@
-"""Makes starter/ from solution/, and tests/originals.json: what the hand-out looked like before anyone edited it.
+"""Makes starter/ from solution/, and tests/grader/intake/originals.json: what the hand-out looked like before anyone edited it.
 
 `python tests/kit/make_starter.py` writes both; with --check it only says what is out of step (exit 1).
 What a student writes is what stands in the solution under a line `# ---- to write`: the public functions there are
@@ -11,10 +11,10 @@ import sys
 
 from kit import KIT, LABS, solution_of
 
-from handout import digest
+from grader.intake.handout import digest
 
 ROOMS = ("scenario", "solution", "tests")  # what a student does not edit; tests/kit is no part of the hand-out
-ORIGINALS = KIT / "tests" / "originals.json"
+ORIGINALS = KIT / "tests" / "grader" / "intake" / "originals.json"
 SECTION, TO_WRITE = "# ---- ", "# ---- to write"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

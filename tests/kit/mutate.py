@@ -19,8 +19,8 @@ from collections import Counter
 import frame
 from kit import HERE, LABS, solution_of
 
-from grading import run_tests
-from verdict import PASSED
+from grader.grading import run_tests
+from grader.result import PASSED
 
 LIMIT = 20.0  # seconds for one mutant; the tests need 0.1
 PROCESSES = 2

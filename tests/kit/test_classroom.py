@@ -16,9 +16,9 @@ from unittest import mock
 
 from kit import KIT, run
 
-import cohort
-from submission import NOT_STARTED, Limits
-from targets import find_class
+from grader import cohort
+from grader.line.session import NOT_STARTED, Limits
+from grader.intake.targets import find_class
 from test_hostile import left_processes
 
 SOLUTION = (KIT / "solution" / "ticket_triage.py").read_text(encoding="utf-8")
@@ -152,7 +152,7 @@ class Classroom(unittest.TestCase):
     def test_a_worker_that_could_not_be_started_is_tried_once_more(self):
         self.addCleanup(sys.modules.__setitem__, "ticket_triage", importlib.import_module("ticket_triage"))  # a stand-in comes there
         submissions = [(name, self.work / folder / "ticket_triage.py") for name, folder in (("bad", "anna"), ("fay", "fay"))]
-        with mock.patch("cohort.grade_one", not_started_at_first):
+        with mock.patch("grader.cohort.grade_one", not_started_at_first):
             result = cohort.grade_class(submissions, Limits(30.0), 2, "ticket_triage")
         self.assertEqual([(entry["name"], entry["passed"], entry["reason"]) for entry in result["submissions"]], [("bad", 15, None), ("fay", 0, None)])
         self.assertTrue((self.work / "anna" / "tried").exists())

@@ -9,7 +9,7 @@ import frame
 from kit import KIT, LABS, clauses_of, run, solution_of, task_of
 from make_starter import functions_to_write
 
-from grading import Mark
+from grader.grading import Mark
 
 README = (KIT / "README.md").read_text(encoding="utf-8")
 TEST_COMMAND = "python -m unittest discover tests/kit"

@@ -10,9 +10,9 @@ from pathlib import Path
 import kit
 from test_submission import Place
 
-import submission
-from grading import grade
-from submission import Limits
+from grader.line import session as submission
+from grader.grading import grade
+from grader.line.session import Limits
 
 SOLUTION = kit.KIT / "solution" / "ticket_triage.py"
 UNSHARE = "unshare -r -n --pid --fork --kill-child"

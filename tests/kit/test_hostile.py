@@ -23,10 +23,10 @@ import frame
 import kit
 from kit import LABS, solution_of
 
-from grading import grade
-from sources import lab_of
-from submission import Limits, Session, use_template
-from verdict import PASSED
+from grader.grading import grade
+from grader.intake.sources import lab_of
+from grader.line.session import Limits, Session, use_template
+from grader.result import PASSED
 
 SOLUTION = solution_of("ticket_triage")
 HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \| reason: (.*?))?(?: \| limit (\d+))?(?: \| needs (posix|linux))?$")
@@ -148,7 +148,7 @@ def a_stale_pyc(folder):
 
 def shadows(folder, first=""):
     """Files that would stand in for the standard library's, or be run by a runner."""
-    names = ("json", "unittest", "os", "sitecustomize", "usercustomize", "conftest", "argparse", "worker", "grading", "labtest", "test_x")
+    names = ("json", "unittest", "os", "sitecustomize", "usercustomize", "conftest", "argparse", "worker", "grader", "labtest", "test_x")
     for name in names:
         bytes_in(folder, b"raise SystemExit('this must not run')\n", f"{name}.py")
     bytes_in(folder, b"[pytest]\naddopts = -p no:all\n", "pytest.ini")

@@ -15,7 +15,7 @@ from pathlib import Path
 from kit import KIT  # noqa: F401 - it puts tests/ on the path
 from test_reports import LOADLESS, MIXED, NASTY, NASTY_CLASS, SITUATIONS, TESTS, result, submission
 
-import reports
+from grader.reports import reports
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 SIZE_LIMIT = 500_000  # bytes at 1,000 submissions

@@ -13,8 +13,8 @@ from unittest import mock
 
 from kit import KIT  # noqa: F401 - it puts tests/ on the path
 
-import reports
-from verdict import FAILED, NOT_RUN, PASSED, WAITING
+from grader.reports import reports
+from grader.result import FAILED, NOT_RUN, PASSED, WAITING
 
 try:
     import junitparser

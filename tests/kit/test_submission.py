@@ -13,13 +13,13 @@ from pathlib import Path
 
 import kit
 import labtest
-import submission
-import worker
-from errors import SubmissionError, error_classes, raised_error
-from grading import grade_session
-from sources import Lost
-from submission import Limits, Session, StandIn, parse
-from worker import DEPTH_LIMIT, MESSAGE_LIMIT, Malformed, Opaque, decode, encode
+from grader.line import session as submission
+from grader.line import worker
+from grader.line.errors import SubmissionError, error_classes, raised_error
+from grader.grading import grade_session
+from grader.intake.sources import Lost
+from grader.line.session import Limits, Session, StandIn, parse
+from grader.line.worker import DEPTH_LIMIT, MESSAGE_LIMIT, Malformed, Opaque, decode, encode
 
 QUIET = ["", 0]
 CALL_KINDS = {"returned", "raised", "ask", "next"}

@@ -12,11 +12,11 @@ from pathlib import Path
 import kit
 from test_submission import Place
 
-from grading import grade
-from processes import children
-from sources import Lost
-from submission import Limits, Session, use_template
-from worker import PRELOADED
+from grader.grading import grade
+from grader.line.processes import children
+from grader.intake.sources import Lost
+from grader.line.session import Limits, Session, use_template
+from grader.line.worker import PRELOADED
 
 SOLUTION = kit.KIT / "solution" / "ticket_triage.py"
 SEEN = """
@@ -71,7 +71,7 @@ class Templates(Place):
         """Or each copy does it again."""
         imported = {}
         for name in ("copier", "worker"):
-            nodes = ast.walk(ast.parse((kit.KIT / "tests" / f"{name}.py").read_text(encoding="utf-8")))
+            nodes = ast.walk(ast.parse((kit.KIT / "tests" / "grader" / "line" / f"{name}.py").read_text(encoding="utf-8")))
             imported[name] = set()
             for node in nodes:
                 imported[name] |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
@@ -118,7 +118,7 @@ class Templates(Place):
         self.assertIsNotNone(Session.template)
 
     def test_it_ends_with_the_grader_even_when_it_was_stopped(self):
-        code = "import os, signal, submission\nsubmission.use_template(submission.Limits())\nwith submission.Session(SOLUTION) as session: session.ready()\n"
+        code = "import os, signal\nfrom grader.line import session as submission\nsubmission.use_template(submission.Limits())\nwith submission.Session(SOLUTION) as session: session.ready()\n"
         code += "number = submission.Session.template.process.pid\nos.kill(number, signal.SIGSTOP)\nprint(number)\n"
         done = kit.run("-c", code.replace("SOLUTION", repr(str(SOLUTION))), cwd=kit.KIT / "tests")
         self.assertEqual(done.stderr, "")

@@ -6,8 +6,8 @@ A submission is (name, place): the path of its file, or a text that says why the
 import re
 from pathlib import Path
 
-from handout import KIT
-from sources import lab_of
+from grader.intake.handout import KIT
+from grader.intake.sources import lab_of
 
 IGNORED = re.compile(r"[._]|node_modules$")  # what systems and archives leave: .git, .DS_Store, __MACOSX, __pycache__
 OTHER_ROOMS = ("solution", "tests", "scenario")  # of a kit that was handed in whole

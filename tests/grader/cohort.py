@@ -14,13 +14,13 @@ import time
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-from grading import grade, grade_nothing
-from handout import changed_parts
-from processes import end_other_sessions, guard_this_process, remove_folder
-from reports import LEFT_OUT, SCHEMA, clauses_that_fail
-from screen import fold, visible, width_of
-from sources import Lost, read_sources
-from submission import NOT_STARTED, Session, folder_prefix, use_template
+from grader.grading import grade, grade_nothing
+from grader.intake.handout import changed_parts
+from grader.line.processes import end_other_sessions, guard_this_process, remove_folder
+from grader.reports.reports import LEFT_OUT, SCHEMA, clauses_that_fail
+from grader.screen.screen import fold, visible, width_of
+from grader.intake.sources import Lost, read_sources
+from grader.line.session import NOT_STARTED, Session, folder_prefix, use_template
 
 NAME_WIDTH = 40  # columns of a name in the table
 STOPPED_LIMIT = 5.0  # seconds without a result, after which processes of the pool are told to go on
@@ -38,9 +38,9 @@ def digest_of(sources):
 def kit_digest(lab):
     """Return the sha256 of the kit's code but for other labs' tests: a result that other code made is not taken over."""
     content = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        if not path.name.startswith("test_") or path.name == f"test_{lab}.py":
-            content.update(path.read_bytes())
+    tests = Path(__file__).resolve().parents[1]
+    for path in [tests / "labtest.py", tests / f"test_{lab}.py", *sorted(Path(__file__).parent.rglob("*.py"))]:
+        content.update(path.read_bytes())
     return content.hexdigest()
 
 

@@ -1,6 +1,6 @@
 """Exceptions of a submission on this side of the line: what the worker says of one becomes an object that tests can catch."""
 
-from worker import ERRORS_LIMIT, TEXT_LIMIT, Malformed
+from grader.line.worker import ERRORS_LIMIT, TEXT_LIMIT, Malformed
 
 BUILTIN_ERRORS = {  # those that a test may look for; a StopIteration, for one, would end a loop of the tests
     kind.__name__: kind

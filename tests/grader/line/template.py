@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from processes import END_LIMIT, guard_this_process, signal_group, wait_for
+from grader.line.processes import END_LIMIT, guard_this_process, signal_group, wait_for
 
 COPY_LIMIT = 10.0  # seconds for a template to start, and to make a copy
 SOURCE = b"\n".join(Path(__file__).with_name(name).read_bytes() for name in ("copier.py", "worker.py"))

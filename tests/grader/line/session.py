@@ -20,10 +20,10 @@ import time
 import types
 from pathlib import Path
 
-from errors import error_classes, raised_error
-from processes import Line, children, end_process, guard_this_process, remove_folder, running_lines
-from sources import MAIN_LAB, Lost, lab_of, read_sources
-from worker import MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, Malformed, decode, encode, run_main
+from grader.line.errors import error_classes, raised_error
+from grader.line.processes import Line, children, end_process, guard_this_process, remove_folder, running_lines
+from grader.intake.sources import MAIN_LAB, Lost, lab_of, read_sources
+from grader.line.worker import MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, Malformed, decode, encode, run_main
 
 WORKER = Path(__file__).with_name("worker.py").read_bytes()
 BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
@@ -72,7 +72,7 @@ def folder_prefix(owner):
 
 def use_template(limits):
     """Let the workers of this process be copies of one, where the system can: it is quicker when they are many."""
-    from template import template_for  # not by all: to import it takes time
+    from grader.line.template import template_for  # not by all: to import it takes time
 
     Session.template = template_for(limits, kept_variables())
 

@@ -17,8 +17,8 @@ import xml.etree.ElementTree as ET
 from html import escape
 from pathlib import Path
 
-from screen import LABELS, SYMBOLS, visible
-from verdict import FAILED, NOT_RUN, PASSED, WAITING
+from grader.screen.screen import LABELS, SYMBOLS, visible
+from grader.result import FAILED, NOT_RUN, PASSED, WAITING
 
 SCHEMA = 1  # of a result
 VERDICTS = (PASSED, FAILED, WAITING, NOT_RUN)

@@ -10,7 +10,7 @@ import sys
 import time
 import unicodedata
 
-from verdict import FAILED, NOT_RUN, PASSED, WAITING
+from grader.result import FAILED, NOT_RUN, PASSED, WAITING
 
 SYMBOLS = {PASSED: "\u2714", FAILED: "\u2718", WAITING: "\u00b7", NOT_RUN: "?"}
 ASCII_SYMBOLS = {PASSED: "+", FAILED: "x", WAITING: ".", NOT_RUN: "?"}

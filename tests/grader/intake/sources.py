@@ -5,9 +5,9 @@ import re
 import stat
 from pathlib import Path
 
-from handout import originals
+from grader.intake.handout import KIT, originals
 
-LABS = sorted(test.stem[len("test_") :] for test in Path(__file__).parent.glob("test_*.py"))
+LABS = sorted(test.stem[len("test_") :] for test in (KIT / "tests").glob("test_*.py"))
 MAIN_LAB = "ticket_triage"  # what is meant where nothing is said; the other labs import it
 RESUBMITTED = re.compile(r"-\d+$")  # a learning platform adds -1, -2 to a file that was sent again
 SOURCE_LIMIT = 1024 * 1024  # bytes of one source file

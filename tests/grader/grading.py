@@ -11,11 +11,11 @@ import types
 import unittest
 from pathlib import Path
 
-from handout import definitions
+from grader.intake.handout import definitions
 from labtest import Mismatch, cut
-from sources import MAIN_LAB, Lost, lab_of, read_sources
-from submission import Session, StandIn
-from verdict import FAILED, NOT_RUN, PASSED, WAITING
+from grader.intake.sources import MAIN_LAB, Lost, lab_of, read_sources
+from grader.line.session import Session, StandIn
+from grader.result import FAILED, NOT_RUN, PASSED, WAITING
 
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
 TITLE = re.compile(r"([A-Z]\d+) +(.*)")

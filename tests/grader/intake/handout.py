@@ -1,6 +1,6 @@
 """What was handed out, and what a student changed of it although TASK.md says not to.
 
-tests/originals.json holds the starters and the digests of the other files; tests/kit/make_starter.py makes it.
+originals.json holds the starters and the digests of the other files; tests/kit/make_starter.py makes it.
 """
 
 import functools
@@ -8,14 +8,14 @@ import json
 import re
 from pathlib import Path
 
-KIT = Path(__file__).resolve().parents[1]
+KIT = Path(__file__).resolve().parents[3]
 HEADER_LIMIT = 2000  # characters of a function's header that are looked at
 
 
 @functools.lru_cache(maxsize=None)
 def originals():
     """Return what originals.json holds; without the file nothing is known of the hand-out."""
-    path = KIT / "tests" / "originals.json"
+    path = Path(__file__).with_name("originals.json")
     if not path.exists():
         return {"starter": {}, "sha256": {}}
     return json.loads(path.read_text(encoding="utf-8"))
@@ -92,7 +92,7 @@ def reset(path):
 
     ValueError when no original is known. A file that keeps something is never overwritten.
     """
-    from reports import write
+    from grader.reports.reports import write
 
     if path.name not in originals()["starter"]:
         raise ValueError(f"{path}: no original of it is known")

@@ -14,7 +14,7 @@ import threading
 import time
 from pathlib import Path
 
-from worker import MESSAGE_LIMIT, Malformed
+from grader.line.worker import MESSAGE_LIMIT, Malformed
 
 PAUSE = 0.001  # seconds between two looks at whether processes have ended
 SLICE = 0.1  # seconds between two looks at whether the worker lives

@@ -3,7 +3,7 @@
 import io
 import zipfile
 
-from handout import KIT
+from grader.intake.handout import KIT
 
 LEFT_OUT = {"__pycache__", "kit"}  # parts of a path that do not go into the zip
 

@@ -1,0 +1,1 @@
+"""A submission in a process of its own, and the line of JSON messages between it and the tests."""
