@@ -1,6 +1,6 @@
 """Grades a submission of a lab, or a class: `python verify.py starter`. Exit 0 when all tests pass.
 
-A submission runs in a process of its own, with limits; no line of it runs here. README.md says what that promises.
+A submission runs in a process of its own, with limits; no line of it runs here. tests/README.md says what that promises.
 """
 
 import argparse

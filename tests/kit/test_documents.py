@@ -1,4 +1,4 @@
-"""The documents tell the truth: every command in README is run, and the output shown is the output that comes."""
+"""The documents tell the truth: every command shown with `$` is run, and its output is the output shown."""
 
 import doctest
 import importlib
@@ -11,8 +11,13 @@ from make_starter import functions_to_write
 
 from grader.grading import Mark
 
-README = (KIT / "README.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "tests/README.md", "tests/kit/README.md")
+README_LIMIT = 90  # lines: whoever comes first reads it whole
 TEST_COMMAND = "python -m unittest discover tests/kit"
+
+
+def page_text(page):
+    return (KIT / page).read_text(encoding="utf-8")
 
 
 def shown_commands(text):
@@ -51,24 +56,38 @@ def results_shown(block, names):
 
 
 class Documents(unittest.TestCase):
-    def test_readme_shows_real_output(self):
-        commands = shown_commands(README)
+    def test_pages_show_real_output(self):
+        """`python starter/LAB.py` is shown as it is when the lab is done: the solution runs in the starter's place."""
+        commands = [shown for page in PAGES for shown in shown_commands(page_text(page))]
         self.assertGreater(len(commands), 2)
         for command, output in commands:
             if command == TEST_COMMAND:  # it is what runs this test
                 continue
             with self.subTest(command=command):
                 command, _, lines = command.partition(" | head -n ")
-                words = command.split()
-                self.assertEqual(words[0], "python")
-                done = run(*words[1:])
+                python, *words = command.replace("python starter/", "python solution/").split()
+                self.assertEqual(python, "python")
+                done = run(*words)
                 self.assertIn(done.returncode, (0, 1), done.stderr)
                 self.assertEqual(done.stderr, "")
                 shown = done.stdout.splitlines()[: int(lines) if lines else None]
                 self.assertEqual(output, "\n".join(shown).rstrip("\n"))
 
-    def test_ci_calls_the_test_command_of_readme(self):
-        self.assertIn(f"$ {TEST_COMMAND}\n", README)
+    def test_readme_is_short_and_names_only_what_is_handed_out(self):
+        readme = page_text("README.md")
+        self.assertLessEqual(len(readme.splitlines()), README_LIMIT)
+        for line in readme.splitlines():
+            if re.match(r"(\$ )?python ", line):
+                self.assertNotRegex(line, r"\bsolution\b|tests/kit")
+
+    def test_links_between_the_pages_lead_somewhere(self):
+        for page in (*PAGES, "TASK.md", "TASK_cn.md"):
+            for target in re.findall(r"\]\((?!https?:)([^)#]+)", page_text(page)):
+                with self.subTest(page=page, target=target):
+                    self.assertTrue(((KIT / page).parent / target).exists())
+
+    def test_ci_calls_the_test_command_of_the_authors_page(self):
+        self.assertIn(f"$ {TEST_COMMAND}\n", page_text("tests/kit/README.md"))
         self.assertIn(TEST_COMMAND.partition(" ")[2], (KIT / ".ci" / "run").read_text(encoding="utf-8"))
 
     def test_task_has_the_clauses_that_the_tests_name(self):

@@ -297,7 +297,7 @@ class Hostile(unittest.TestCase):
 
 class Rewriting(unittest.TestCase):
     def test_a_submission_that_rewrites_the_grader_changes_nothing_in_this_run(self):
-        """All that judges is imported before the first line of the submission runs. (A later run is another matter: see README.)"""
+        """All that judges is imported before the first line of the submission runs. (A later run is another matter: see tests/README.md.)"""
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "kit")
             for room in ("tests", "scenario", "solution"):

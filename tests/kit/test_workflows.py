@@ -3,7 +3,7 @@
 import shlex
 import unittest
 
-from kit import KIT
+from kit import HERE, KIT
 
 import verify
 
@@ -24,7 +24,7 @@ class Workflows(unittest.TestCase):
         job = self.load("kit.yml")["jobs"]["test"]
         matrix = job["strategy"]["matrix"]
         self.assertEqual((len(matrix["os"]), matrix["python"]), (3, ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]))
-        command = (KIT / "README.md").read_text(encoding="utf-8")
+        command = (HERE / "README.md").read_text(encoding="utf-8")
         self.assertIn(f"$ {job['steps'][-1]['run']}\n", command)
 
     def test_classroom_has_the_names_that_the_reporter_wants(self):
