@@ -164,6 +164,20 @@ def recorded_tool(place, record):
     return {"function": recorded, "parameters": types, "description": record.get("description", "")}
 
 
+def named_cases(place, cases):
+    """Yield (how a message names it, case) for each case of a list; ScenarioError for an id missing or used twice."""
+    if type(cases) is not list:
+        raise ScenarioError(f"{place}: expected a list of cases, got {show(cases)}")
+    seen = set()
+    for number, case in enumerate(cases, start=1):
+        case_id = require(f"{place}: case {number}", case, "id", A_NAME)
+        named = f"{place}: case {show(case_id)}"
+        if case_id in seen:
+            raise ScenarioError(f"{named}: id: used by two cases")
+        seen.add(case_id)
+        yield named, case
+
+
 def load_scenario(folder):
     """Read scenario.json and cases.json of a folder (str or Path), and check every field before anything runs.
 
@@ -180,15 +194,7 @@ def load_scenario(folder):
     tools = {tool: recorded_tool(f"{place}: tool {show(tool)}", tools[tool]) for tool in tools}
     place = os.path.join(folder, "cases.json")
     cases = read_json(place)
-    if type(cases) is not list:
-        raise ScenarioError(f"{place}: expected a list of cases, got {show(cases)}")
-    seen = set()
-    for number, case in enumerate(cases, start=1):
-        case_id = require(f"{place}: case {number}", case, "id", A_NAME)
-        named = f"{place}: case {show(case_id)}"
-        if case_id in seen:
-            raise ScenarioError(f"{named}: id: used by two cases")
-        seen.add(case_id)
+    for named, case in named_cases(place, cases):
         require(named, case, "ticket", A_STRING)
         expected = require(named, case, "expected", AN_OBJECT)
         require(f"{named}: expected", expected, "category", one_of(categories))
@@ -291,22 +297,56 @@ def printable(text):
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def run(argv):
-    """Evaluate the scenario that the command line names, print the result, and return the exit code."""
-    parser = CommandLine(prog="ticket_triage.py", description="Triage the tickets of a scenario folder.", allow_abbrev=False)
+def scenario_options(argv, program, description):
+    """Return what a command line says: scenario (a folder) and min_accuracy (float or None); ScenarioError for a wrong one."""
+    parser = CommandLine(prog=program, description=description, allow_abbrev=False)
     parser.add_argument("scenario", help="a folder with scenario.json and cases.json")
     parser.add_argument("--min-accuracy", type=float, metavar="X", help="the accuracy to reach, 0 to 1 (default: the scenario's)")
-    options = parser.parse_args(argv)
-    scenario = load_scenario(options.scenario)
+    return parser.parse_args(argv)
+
+
+def threshold_of(scenario, options):
+    """Return the accuracy to reach: the option's, else the scenario's; ScenarioError when it is not a rate."""
     threshold = scenario["min_accuracy"] if options.min_accuracy is None else options.min_accuracy
     require("command line", {"--min-accuracy": threshold}, "--min-accuracy", A_RATE)
-    client_for = lambda case: ReplayClient(case["replies"], f"case {show(case['id'])}")
-    report = evaluate(scenario["cases"], client_for, categories=scenario["categories"], tools=scenario["tools"])
-    counts = "correct={correct}/{total} fallbacks={fallbacks}".format(**report)
+    return threshold
+
+
+def client_for(case):
+    """Return the client that plays the recorded replies of a case."""
+    return ReplayClient(case["replies"], f"case {show(case['id'])}")
+
+
+def print_report(report, counted, threshold):
+    """Print what evaluate returned, and return the exit code: 0 at or above the threshold, else 1.
+
+    counted: the field of the report whose count stands beside the correct cases, such as "fallbacks".
+    """
+    counts = f"correct={report['correct']}/{report['total']} {counted}={report[counted]}"
     lines = [f"accuracy={report['accuracy']} {counts} min_accuracy={threshold}"]
     lines += [f"{failure['id']}: {failure['reason']}" for failure in report["failures"]]
     print("\n".join(map(printable, lines)))
     return 0 if report["accuracy"] >= threshold else 1
+
+
+def exit_code(program, run, argv):
+    """Return run(argv), or 2 with one line on stderr when what it ran on is wrong or a function is not written yet."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character gets its code
+    try:
+        return run(argv)
+    except (ScenarioError, ReplayError, NotImplementedError) as error:
+        print(printable(f"{program}: {error}"), file=sys.stderr)
+        return 2
+
+
+def run(argv):
+    """Evaluate the scenario that the command line names, print the result, and return the exit code."""
+    options = scenario_options(argv, "ticket_triage.py", "Triage the tickets of a scenario folder.")
+    scenario = load_scenario(options.scenario)
+    threshold = threshold_of(scenario, options)
+    report = evaluate(scenario["cases"], client_for, categories=scenario["categories"], tools=scenario["tools"])
+    return print_report(report, "fallbacks", threshold)
 
 
 def main(argv=None):
@@ -315,13 +355,7 @@ def main(argv=None):
     0: the accuracy is reached; 1: it is not; 2: the command line, the scenario or its recording is wrong,
     or a function is not written yet, with one line on stderr that says so.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character gets its code
-    try:
-        return run(argv)
-    except (ScenarioError, ReplayError, NotImplementedError) as error:
-        print(printable(f"ticket_triage.py: {error}"), file=sys.stderr)
-        return 2
+    return exit_code("ticket_triage.py", run, argv)
 
 
 if __name__ == "__main__":
