@@ -1,13 +1,34 @@
-"""What the tests of every lab share: a call, what was expected, what came.
+"""What the tests of every lab share. A test makes calls of the lab and says what each has to give.
 
-A test says `self.returns(expected, lab.function, ...)` or `self.refuses(error, "field", lab.function, ...)`.
-When that fails, a Mismatch carries the call, the expected and the got as text, and the runner shows them.
+One call: `self.returns(expected, lab.function, ...)`, `self.refuses(error, "field", lab.function, ...)`, or
+`self.passes_on(exception, lab.function, ...)`; after it, `self.check("what is compared", got, expected)`.
+
+Many calls of one kind are a table. A row says why it is a trap, and names what it varies:
+
+    parsing = lambda row: partial(lab.parse_triage, row.raw, CATEGORIES)
+    self.returns_each(parsing, [Row("a fence", raw=f"```\\n{RAW}\\n```", gives=ANSWER)], clause="P1")
+    self.refuses_each(lab.TriageError, parsing, [
+        Row("true is a bool, and bool is a kind of int", raw=reply(priority=True)),
+        Row("null is not a number", raw=reply(priority=None), hint="Which values does your check let through?"),
+    ], clause="P5", names="priority")
+
+`gives` is the value to return, `names` what the message of the refusal holds. What all rows have in common (clause,
+gives, names, hint, any field of your own) is said once, behind the table; a row that says otherwise counts. `after` is a
+function of the row, called when its call did what it had to: there `self.check` looks at what else has happened.
+`tries_each` takes rows of both kinds. The loops make a subTest for each row and send the calls to the submission's
+process together, which is quicker; `call(row)` is therefore asked for the calls of all rows first.
+
+A hint (`hint=` of a row, or of a table for all its rows) is a cause, never the answer; it is shown for that row alone.
+Data comes from labdata: `fresh` renames it for each run, `edits` makes texts that are almost right.
+When a call fails, a Mismatch carries the call, the expected and the got as text, and the runner shows them.
 """
 
 import copy
+import sys
 import unittest
+from pathlib import Path
 
-from grader.intake.sources import Lost
+sys.path.append(str(Path(__file__).resolve().parents[1] / "solution"))  # what is tested when no grader says otherwise
 
 VALUE_LIMIT = 200  # characters of one value in a message
 PLAIN_TYPES = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
@@ -137,33 +158,45 @@ class Client:
         return "client"
 
 
+class Row:
+    """A row of a table: why it is a trap, and by name what it varies. A field that it lacks comes from the table."""
+
+    clause = hint = after = None
+    names = ""
+
+    def __init__(self, because, **fields):
+        self.because = because
+        vars(self).update(fields)
+
+    def with_common(self, fields):
+        """Return this row with the fields that its table says for all rows."""
+        return Row(**{**fields, **vars(self)})
+
+
 class LabTest(unittest.TestCase):
-    """A TestCase whose failures say which call was made, what was expected and what came."""
+    """A TestCase whose failures say which call was made, what was expected and what the submission gave."""
 
     last_call = None
 
     def outcome(self, function, args, kwargs):
-        """Call, and return (call, value, exception that came instead or None)."""
+        """Call, and return (call, value, exception raised instead or None)."""
         call = self.last_call = Call(function, args, kwargs)
         try:
             return call, function(*args, **kwargs), None
-        except Lost as lost:
-            lost.call = call
-            raise
         except Exception as error:
+            if getattr(error, "gives_no_verdict", False):  # the submission is gone: there is nothing to compare
+                error.call = call
+                raise
             return call, None, error
         finally:
             call.printed = getattr(function, "printed", ())
 
     def ahead(self, calls):
         """Say which calls come next, as functools.partial objects. That changes nothing but the time they take."""
-        calls = list(calls)
-        send = getattr(calls[0].func, "ahead", None) if calls else None
-        if send:  # the function stands in for one of another process
-            send(calls)
+        send_ahead(list(calls))
 
     def value_of(self, expected, function, *args, **kwargs):
-        """Call and return the value; fail when an exception comes. `expected` says in words what had to come."""
+        """Call and return the value; fail when it raises. `expected` says in words what it has to return."""
         call, value, error = self.outcome(function, args, kwargs)
         if error is not None:
             raise Mismatch(call, expected, said(error), error) from error
@@ -187,7 +220,7 @@ class LabTest(unittest.TestCase):
         raise Mismatch(call, expected, shown(got) if error is None else said(error), error) from error
 
     def passes_on(self, failure, function, *args, **kwargs):
-        """Call; fail unless that very exception comes out."""
+        """Call; fail unless that very exception leaves it."""
         call, got, error = self.outcome(function, args, kwargs)
         if error is not failure:
             raise Mismatch(call, f"{failure!r} comes out as it is", shown(got) if error is None else said(error), error)
@@ -197,6 +230,38 @@ class LabTest(unittest.TestCase):
         if not same(got, expected):
             expected, got = difference(got, expected)
             raise Mismatch(self.last_call or what, f"{what}: {expected}", f"{what}: {got}")
+
+    def returns_each(self, call, rows, **common):
+        """Make the call of each row, a functools.partial; fail where the value is not what the row `gives`."""
+        return self.tries_each(None, call, rows, **common)
+
+    def refuses_each(self, refusal, call, rows, **common):
+        """Make the call of each row; fail where it does not raise refusal with what the row `names`. Return the messages."""
+        return self.tries_each(refusal, call, rows, **common)
+
+    def tries_each(self, refusal, call, rows, **common):
+        """Make the call of each row: one with `gives` has to return it, another to raise refusal. Return what they gave."""
+        rows = [row.with_common(common) for row in rows]
+        calls, given = list(map(call, rows)), []
+        send_ahead(calls)
+        for row, made in zip(rows, calls):
+            with self.subTest(clause=row.clause, because=row.because, **({"hint": row.hint} if row.hint else {})):
+                if hasattr(row, "gives"):
+                    given.append(self.returns(row.gives, made.func, *made.args, **made.keywords))
+                elif refusal:
+                    given.append(self.refuses(refusal, row.names, made.func, *made.args, **made.keywords))
+                else:
+                    raise TypeError(f"a row does not say what it gives: {row.because}")
+                if row.after:
+                    row.after(row)
+        return given
+
+
+def send_ahead(calls):
+    """Tell a stand-in for a function of another process which calls (functools.partial) come next: it sends them together."""
+    send = getattr(calls[0].func, "ahead", None) if calls else None
+    if send:
+        send(calls)
 
 
 def difference(got, expected):

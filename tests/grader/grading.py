@@ -12,8 +12,9 @@ import unittest
 from pathlib import Path
 
 from grader.intake.handout import definitions
+from labdata import fresh
 from labtest import Mismatch, cut
-from grader.intake.sources import MAIN_LAB, Lost, lab_of, read_sources
+from grader.intake.sources import LABS, MAIN_LAB, Lost, lab_of, read_sources
 from grader.line.session import Session, StandIn
 from grader.result import FAILED, NOT_RUN, PASSED, WAITING
 
@@ -204,9 +205,13 @@ class Report:
         return rows
 
 
-def tests_of(lab, module):
-    """Return the lab's tests in the order they are written; what they import as the lab is `module`."""
+def tests_of(lab, module, seed=0):
+    """Return the lab's tests in the order they are written, their data renamed by seed; what they import as the lab is `module`."""
     sys.modules[lab] = module
+    if fresh.seed != seed:
+        fresh.begin(seed)
+        for other in LABS:  # their data is named when they are imported
+            sys.modules.pop(f"test_{other}", None)
     tests = importlib.import_module(f"test_{lab}")
     tests.lab = module
     cases = [kind for kind in vars(tests).values() if isinstance(kind, type) and issubclass(kind, unittest.TestCase)]

@@ -18,6 +18,8 @@ ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 class Lost(Exception):
     """The submission gave no verdict: it did not load, its process ended, or it ran past a limit."""
 
+    gives_no_verdict = True  # by this the tests know it, which import nothing of the grader's
+
 
 def lab_of(path):
     """Return the lab that a file is a submission of (anna_lee_123_ticket_triage-1.py is one of ticket_triage), or None."""
