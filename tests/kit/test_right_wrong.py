@@ -1,13 +1,14 @@
 """The tests under test: they accept every right solution, refuse every wrong one where they should, and let nothing trivial pass.
 
-right/LAB/, wrong/LAB/ and trivial/LAB/ hold parts of submissions; frame.py puts them into the lab's solution. The first
-line of a wrong one says which clause it breaks: `P5: isinstance lets true through, because bool is a kind of int.`
+right/LAB/, wrong/LAB/ and trivial/LAB/ hold parts of submissions; frame.py puts them into the lab's solution. A wrong one
+says which clause it breaks, `P5: isinstance lets true through`: in a row of wrong/LAB.txt (table.py), or in its first line.
 """
 
 import ast
 import unittest
 
 import frame
+import table
 from kit import HERE, LABS, clauses_of, pool, solution_of
 from make_starter import functions_to_write
 
@@ -41,21 +42,25 @@ def lab_of(path):
     return path.parent.name
 
 
+def wrong_of(lab):
+    """Return [(lab, row, the whole submission)] of the lab's table and of its files."""
+    rows = table.wrong_of(lab)
+    for path in frame.parts("wrong", lab):
+        row = table.Row(f"wrong/{lab}/{path.name}", *title(path).split(": ", 1))
+        rows.append((row, frame.framed(lab, path.read_text(encoding="utf-8"))))
+    return [(lab, row, text) for row, text in rows]
+
+
 def isolated(path):
     return frame.graded(lab_of(path), frame.framed(lab_of(path), path.read_text(encoding="utf-8")))
-
-
-def here(path):
-    return frame.graded_here(lab_of(path), frame.framed(lab_of(path), path.read_text(encoding="utf-8")))
 
 
 def not_passed(marks):
     return [mark for mark in marks if mark.verdict != "passed"]
 
 
-def complaint(path, marks):
-    """Return what is wrong with the refusal of a wrong submission, or None."""
-    clause = title(path).partition(":")[0]
+def complaint(clause, marks):
+    """Return what is wrong with the refusal of a submission that breaks this clause, or None."""
     refusing = not_passed(marks)
     names = ", ".join(mark.name for mark in refusing)
     if not any(clause in mark.sentences for mark in refusing):
@@ -75,7 +80,7 @@ class RightAndWrong(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.right = [path for lab in LABS for path in frame.parts("right", lab)]
-        cls.wrong = [path for lab in LABS for path in frame.parts("wrong", lab)]
+        cls.wrong = [wrong for lab in LABS for wrong in wrong_of(lab)]
         cls.tests = {lab: len(frame.graded_here(lab, solution_of(lab))) for lab in LABS}
         cls.pool = pool()
 
@@ -91,27 +96,24 @@ class RightAndWrong(unittest.TestCase):
                 self.assertEqual(len(marks), self.tests[lab_of(path)])
                 self.assertEqual([(mark.name, mark.failures) for mark in not_passed(marks)], [])
 
+    def check_refusals(self, grade, wrong):
+        labs, rows, texts = zip(*wrong)
+        for lab, row, marks in zip(labs, rows, self.pool.map(grade, labs, texts, chunksize=8)):
+            with self.subTest(lab=lab, wrong=str(row)):
+                self.assertEqual(len(marks), self.tests[lab])
+                self.assertIsNone(complaint(row.clause, marks))
+
     def test_every_wrong_solution_is_refused_by_the_test_of_its_clause(self):
-        for path, marks in zip(self.wrong, self.pool.map(here, self.wrong, chunksize=8)):
-            with self.subTest(lab=lab_of(path), wrong=path.name, mistake=title(path)):
-                self.assertEqual(len(marks), self.tests[lab_of(path)])
-                self.assertIsNone(complaint(path, marks))
+        self.check_refusals(frame.graded_here, self.wrong)
 
     def test_in_a_worker_the_refusal_is_the_same(self):
-        sample = self.wrong[::20]
-        for path, marks in zip(sample, self.pool.map(isolated, sample)):
-            with self.subTest(lab=lab_of(path), wrong=path.name, mistake=title(path)):
-                self.assertIsNone(complaint(path, marks))
+        self.check_refusals(frame.graded, self.wrong[::20])
 
     def test_every_clause_has_a_wrong_solution(self):
         for lab in LABS:
             with self.subTest(lab=lab):
-                clauses = {title(path).partition(":")[0] for path in frame.parts("wrong", lab)}
+                clauses = {row.clause for _, row, _ in wrong_of(lab)}
                 self.assertEqual(sorted(clauses), sorted(clauses_of(lab)))
-        for path in self.wrong:
-            with self.subTest(lab=lab_of(path), wrong=path.name):
-                clause = title(path).partition(":")[0]
-                self.assertTrue(path.name.startswith(clause.lower() + "_"), "its name begins with the clause")
 
     def test_nothing_trivial_passes_a_test(self):
         rows = [(lab, what, text) for lab in LABS for what, text in trivial(lab).items()]
@@ -128,15 +130,15 @@ class RightAndWrong(unittest.TestCase):
 
     def test_this_file_can_fail(self):
         """The solution is no wrong solution, a part that replaces nothing is none, and each complaint is made."""
-        lab, wrong = "ticket_triage", HERE / "wrong" / "ticket_triage"
+        lab = "ticket_triage"
         marks = frame.graded_here(lab, solution_of(lab))
         self.assertEqual(not_passed(marks), [])
-        self.assertIn("refused by: none", complaint(wrong / "p5_isinstance.py", marks))
+        self.assertIn("refused by: none", complaint("P5", marks))
         with self.assertRaises(ValueError):
             frame.framed(lab, "def no_such_name():\n    pass\n")
         broken = frame.graded_here(lab, frame.framed(lab, "def parse_triage(raw, categories):\n    return {}\n"))
-        self.assertIn("tests refuse it", complaint(wrong / "p5_isinstance.py", broken))
-        self.assertIn("no test that states E3", complaint(wrong / "e3_index.py", broken[:6]))
+        self.assertIn("tests refuse it", complaint("P5", broken))
+        self.assertIn("no test that states E3", complaint("E3", broken[:6]))
 
 
 if __name__ == "__main__":

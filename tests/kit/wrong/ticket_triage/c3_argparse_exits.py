@@ -1,5 +1,0 @@
-"""C3: argparse prints its usage, two lines, and leaves."""
-
-
-class CommandLine(argparse.ArgumentParser):
-    pass
