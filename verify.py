@@ -7,25 +7,23 @@ import argparse
 import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parent
 sys.path.insert(0, str(KIT / "tests"))
 
 from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402 - it stands in tests/
-from grader.line.session import Limits, Session  # noqa: E402
 from grader.intake.targets import UsageError, find_targets  # noqa: E402
+from grader.line.session import Limits, Session  # noqa: E402
+from grader.reports import format_of, formats  # noqa: E402
+from grader.text import visible  # noqa: E402
 
-PASSED, FAILED, USAGE_ERROR, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+PASSED, FAILED, USAGE_ERROR, SIGNALLED = 0, 1, 2, 128  # exit codes; the number of the signal is added to the last
+ALL_LABS = "all"
 FOR_ONE = ("watch", "hint", "all", "k", "q", "debug", "reset")  # options that a class or a report has no use for
-REPORTS = {
-    "json": "everything, for --resume and programs",
-    "csv": "a row a submission, for a gradebook",
-    "html": "a page to read",
-    "junit": "JUnit XML, for GitLab, Jenkins and others",
-    "gradescope": "results.json of one submission",
-    "classroom": "the result of one submission, for GitHub Classroom's reporter",
-}
+FOR_ONE_LAB = ("watch", "k", "debug", "reset", "resume")  # options that several labs at once have no use for
+REPORTS = formats()
 
 
 class CommandLine(argparse.ArgumentParser):
@@ -53,8 +51,8 @@ def whole(text):
 
 def command_line():
     parser = CommandLine(prog="verify.py", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("target", nargs="*", help="starter, solution, a file, a folder that holds one, or a folder of such folders or files")
-    parser.add_argument("--lab", choices=LABS, help=f"which lab (default: the one that a file is named after, else {MAIN_LAB})")
+    parser.add_argument("target", nargs="*", help="starter (the default), solution, a file, a folder that holds one, or a folder of such folders or files")
+    parser.add_argument("--lab", choices=[*LABS, ALL_LABS], help=f"which lab (default: the one that a file is named after, else {MAIN_LAB})")
     student = parser.add_argument_group("for students")
     student.add_argument("--watch", action="store_true", help="run again at each save")
     student.add_argument("--hint", action="store_true", help="add a hint to the first failing test")
@@ -72,7 +70,8 @@ def command_line():
     grading.add_argument("--jobs", metavar="N", type=whole, default=os.cpu_count() or 1, help="submissions side by side (default: the cores)")
     grading.add_argument("--resume", metavar="FILE", help="a result of --json: grade only what is new or changed")
     for name, what in REPORTS.items():
-        grading.add_argument(f"--{name}", metavar="FILE", help=f"write {what}")
+        grading.add_argument(f"--{name}", metavar="FILE", help=f"write {what[0].lower() + what[1:] if not what[1:2].isupper() else what}")
+    grading.add_argument("--make-handout", metavar="FOLDER|FILE.zip", help="write what students get: no solution, no tests of the kit")
     grading.add_argument("--make-autograder", metavar="FILE.zip", help="write an autograder for Gradescope")
     return parser
 
@@ -104,11 +103,12 @@ def show_alone(report, options, screen):
     from grader.screen.screen import count_line, report_lines
 
     if options.q:
-        screen.show(screen.paragraph(f"{report.path.as_posix()}: {count_line(report)}"))
+        show(screen, screen.paragraph(f"{report.path.as_posix()}: {count_line(report)}"))
         return
-    screen.show(report_lines(report, screen, options.all, options.hint))
+    lines = report_lines(report, screen, options.all, options.hint)
     if options.debug:
-        screen.show(["It ran in this process, for debugging and without a time limit: this is no grade."])
+        lines.append("It ran in this process, for debugging and without a time limit: this is not a grade.")
+    show(screen, lines)
 
 
 def grade_and_show(path, options, limits, screen):
@@ -125,15 +125,15 @@ def grade_and_show(path, options, limits, screen):
         return report
     from grader.screen.watch import watch
 
-    def show(report, hint, every):
+    def draw(report, hint, every):
         screen.clear()
         screen.show(watch_lines(report, screen, every or options.all, hint or options.hint))
 
-    return watch(path, lambda path: grade_alone(path, options, limits), show)
+    return watch(path, lambda path: grade_alone(path, options, limits), draw)
 
 
 def reset(target, lab):
-    from grader.intake.handout import reset
+    from grader.intake import handout
 
     path = Path(target)
     if not path.exists() and (KIT / target).exists():
@@ -145,32 +145,43 @@ def reset(target, lab):
     if path.resolve().parent == KIT / "solution":
         raise UsageError("--reset is for your own file, not for solution/")
     try:
-        kept = reset(path)
-    except (ValueError, OSError) as error:
+        kept = handout.reset(path)
+    except ValueError as error:
         raise UsageError(str(error)) from error
-    print(f"{path} is the original again" + (f"; what it was is in {kept}" if kept else ""))
+    except OSError as error:
+        raise UsageError(f"--reset {path}: {reason_of(error)}") from error
+    say(f"{path} is the original again" + (f"; what it was is in {kept}" if kept else ""))
     return PASSED
 
 
 # ---- a class, and reports
 
 
+def reason_of(error):
+    """Return why a file could not be read or written, in the system's words."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def earlier_submissions(options, limits):
-    """Return the submissions of the result that --resume names, when the same tests and limits made it."""
+    """Return the submissions that --resume names, when the same tests and limits made them: of the result, and of what
+    is kept beside it of a run that was ended."""
     if not options.resume:
         return []
     from grader.cohort import kit_digest
-    from grader.reports.reports import read_result
+    from grader.result import kept_beside, read_result
 
-    try:
-        result = read_result(options.resume)
-    except (ValueError, OSError) as error:
-        raise UsageError(f"--resume {error}") from error
-    made_by = (options.lab, kit_digest(options.lab), limits.as_dict())
-    if (result["lab"], result.get("kit"), result.get("limits")) != made_by:
-        print("--resume: another kit or other limits made that result, so all are graded again", file=sys.stderr)
-        return []
-    return result["submissions"]
+    known, made_by = [], (options.lab, kit_digest(options.lab), limits.as_dict())
+    kept = kept_beside(options.resume)
+    for path in [options.resume, kept] if kept.exists() and Path(options.resume).exists() else [kept if kept.exists() else options.resume]:
+        try:
+            result = read_result(path)
+        except (ValueError, OSError) as error:
+            raise UsageError(f"--resume {path}: {reason_of(error)}") from error
+        if (result["lab"], result["kit"], result["limits"]) == made_by:
+            known += result["submissions"]
+        else:
+            say(f"--resume {path}: another kit or other limits made that result, so all are graded again", sys.stderr)
+    return known
 
 
 def wanted_reports(options, submissions):
@@ -178,96 +189,226 @@ def wanted_reports(options, submissions):
     wanted = {name: getattr(options, name) for name in REPORTS if getattr(options, name) is not None}
     for name, path in wanted.items():
         if not path or list(wanted.values()).count(path) > 1 or path.endswith(".py"):
-            raise UsageError(f"--{name} {path}: expected a file of its own, and no Python file")
+            raise UsageError(f"--{name} {path}: expected a file of its own, and not a Python file")
         if not Path(path).resolve().parent.is_dir():
             raise UsageError(f"--{name} {path}: there is no folder for it")
         if Path(path).is_dir():
             raise UsageError(f"--{name} {path}: this is a folder, expected a file")
-        if name in ("gradescope", "classroom") and len(submissions) != 1:
+        if for_one(name) and len(submissions) != 1:
             raise UsageError(f"--{name}: this report is of one submission, and there are {len(submissions)}")
     return wanted
 
 
+def for_one(name):
+    """Return whether a report is of one submission only."""
+    return getattr(format_of(name), "FOR_ONE", False)
+
+
+def keeper(options):
+    """Return what keeps submissions while they are graded, or None without --json; UsageError where it cannot."""
+    from grader.result import Kept, kept_beside
+
+    path = options.json and Path(options.json)
+    if not path or (path.exists() and not path.is_file()):  # a pipe has nothing beside it
+        return None
+    kept = kept_beside(path)
+    if kept.exists() and not (options.resume and kept_beside(options.resume) == kept):
+        raise UsageError(f"{kept} holds what a run that was ended has graded: add --resume {path} to go on, or remove it")
+    return Kept(path)
+
+
 def grade_many(submissions, left_out, options, limits, screen):
-    """Grade a class; show it and write the reports. Exit code 0 when every submission passes."""
-    wanted, known = wanted_reports(options, submissions), earlier_submissions(options, limits)
-    from grader.cohort import class_lines, fault_of_place, grade_class
-    from grader.reports.reports import WRITERS, write  # now: later it could be a file that a submission has rewritten
+    """Grade a class; write the reports and show it. Exit code 0 when every submission passes."""
+    wanted, known, keep = wanted_reports(options, submissions), earlier_submissions(options, limits), keeper(options)
+    writers = {name: format_of(name).report for name in wanted}  # now: later it could be a file that a submission has rewritten
+    from grader.cohort import Stop, fault_of_place, grade_class
     from grader.screen.screen import Progress
+    from grader.screen.table import class_lines
 
     fault = (options.exec or options.python) and fault_of_place(limits, options.lab)
     if fault:
-        raise UsageError(f"{' '.join(limits.command(0)[:-5])}: {fault}")
+        raise UsageError(f"{' '.join([*limits.prefix, limits.python])}: {fault}")
     progress = Progress("submissions")
-    result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress)
-    progress.clear()
-    screen.show(class_lines(result, screen))
-    faults = []
-    for name, path in wanted.items():
+    with Stop() as stop:  # also while reports are written
         try:
-            write(path, WRITERS[name](result))
-        except (ValueError, OSError) as error:
-            faults.append(f"--{name} {path}: {getattr(error, 'strerror', None) or error}")
+            result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress, keep, stop)
+        except OSError as error:
+            raise UsageError(f"the class cannot be graded here: {error}") from error
+        progress.clear()
+        faults = write_reports(result, wanted, writers, keep)
+    show(screen, class_lines(result, screen))
     if faults:
         raise UsageError("; ".join(faults))
     if not result["complete"]:
-        return INTERRUPTED
+        return SIGNALLED + (stop.asked or signal.SIGINT)
     return PASSED if all(entry["passed"] == entry["total"] for entry in result["submissions"]) else FAILED
 
 
-def make_autograder(options):
-    from grader.autograder import autograder_zip
-    from grader.reports.reports import write
+def write_reports(result, wanted, writers, keep):
+    """Write the reports, {name: path}; return what could not be written, and why. With the result written, nothing is kept."""
+    from grader.files import write
 
+    faults = []
+    for name, path in wanted.items():
+        try:
+            write(path, writers[name](result))
+        except (ValueError, OSError) as error:
+            faults.append(f"--{name} {path}: {reason_of(error)}")
+        else:
+            if name == "json" and keep:
+                keep.remove()
+    return faults
+
+
+def make_autograder(path, lab):
+    from grader.files import write
+    from grader.packing import autograder_zip
+
+    write(path, autograder_zip(lab))
+    return f"wrote {path}: upload it as the autograder of a programming assignment"
+
+
+def make_handout(path, _):
+    from grader.packing import make_handout
+
+    files, left_out = make_handout(path)
+    return f"wrote {path}: {len(files)} files. Left out: {', '.join(left_out) or 'nothing'}"
+
+
+MAKERS = {"make_autograder": make_autograder, "make_handout": make_handout}  # options that grade nothing
+
+
+def make(name, options):
+    """Write what an option makes, and say so."""
+    path, option = getattr(options, name), f"--{name.replace('_', '-')}"
+    if options.target or options.lab == ALL_LABS:
+        raise UsageError(f"{option} takes no target, and one lab")
     try:
-        write(options.make_autograder, autograder_zip(options.lab))
-    except OSError as error:
-        raise UsageError(f"--make-autograder {options.make_autograder}: {error.strerror}") from error
-    print(f"wrote {options.make_autograder}: upload it as the autograder of a programming assignment")
+        say(MAKERS[name](path, options.lab or MAIN_LAB))
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{option} {path}: {reason_of(error)}") from error
     return PASSED
 
 
-def run(arguments):
-    """Do what the command line says; return the exit code."""
-    options = command_line().parse_args(arguments)
-    named = [lab_of(Path(target)) for target in options.target if target.endswith(".py")]
-    options.lab = options.lab or next(filter(None, named), MAIN_LAB)
-    if bool(options.make_autograder) == bool(options.target):
-        raise UsageError("expected a target, for instance: python verify.py starter")
-    if options.make_autograder:
-        return make_autograder(options)
-    if options.reset and len(options.target) == 1:
-        return reset(options.target[0], options.lab)
-    submissions, left_out, is_class = find_targets(options.target, options.lab, options.gradescope or options.classroom)
-    many = is_class or any(getattr(options, name) is not None for name in ("resume", *REPORTS))
-    useless = [name for name in FOR_ONE if many and getattr(options, name)]
-    if useless:
-        raise UsageError(f"{'-' if len(useless[0]) == 1 else '--'}{useless[0]} is for one submission, and without a report")
-    try:
-        limits = Limits(options.timeout, options.memory, options.exec, options.python)
-    except ValueError as error:
-        raise UsageError(f"--exec {options.exec}: {error}") from error
+# ---- the command
+
+
+def refuse_useless(names, options, why):
+    """Refuse options that are given and of no use."""
+    given = [name for name in names if getattr(options, name) not in (None, False, "")]
+    if given:
+        raise UsageError(f"{'-' if len(given[0]) == 1 else '--'}{given[0]} is for {why}")
+
+
+def grade_lab(options, limits):
+    """Grade the submission or the class that the targets name, of one lab; return the exit code."""
     from grader.screen.screen import Screen
 
+    wanted = [name for name in REPORTS if getattr(options, name) is not None]
+    submissions, left_out, is_class = find_targets(options.target, options.lab, any(map(for_one, wanted)))
     screen = Screen()
-    if many:
+    if is_class or wanted or options.resume is not None:
+        refuse_useless(FOR_ONE, options, "one submission, and without a report")
         return grade_many(submissions, left_out, options, limits, screen)
     report = grade_and_show(submissions[0][1], options, limits, screen)
     return PASSED if report.complete and not options.k and not options.debug else FAILED
 
 
-def main(arguments=None):
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that what was started is ended
+def grade_every_lab(options, limits):
+    """Grade the targets once for each lab; return the highest exit code."""
+    refuse_useless([*FOR_ONE_LAB, *REPORTS], options, f"one lab, and not for --lab {ALL_LABS}")
+    every = [argparse.Namespace(**{**vars(options), "lab": lab}) for lab in LABS]
+    for each in every:
+        find_targets(each.target, each.lab)  # what is missing is told before anything is graded
+    code = PASSED
+    for each in every:
+        if not options.q and each is not every[0]:
+            show(sys.stdout, [""])
+        code = max(code, grade_lab(each, limits))
+        if code > SIGNALLED:
+            break
+    return code
+
+
+def run(arguments):
+    """Do what the command line says; return the exit code."""
+    options = command_line().parse_args(arguments)
+    makers = [name for name in MAKERS if getattr(options, name) is not None]
+    if makers:
+        return make(makers[0], options)
+    options.target = options.target or ["starter"]
+    named = [lab_of(Path(target)) for target in options.target if target.endswith(".py")]
+    options.lab = options.lab or next(filter(None, named), MAIN_LAB)
+    if options.reset and len(options.target) == 1 and options.lab != ALL_LABS:
+        return reset(options.target[0], options.lab)
     try:
-        return run(arguments)
-    except UsageError as error:
-        print(f"verify.py: {error}", file=sys.stderr)
-        return USAGE_ERROR
+        limits = Limits(options.timeout, options.memory, options.exec, options.python)
+    except ValueError as error:
+        raise UsageError(f"--exec {options.exec}: {error}") from error
+    refuse_place()
+    return grade_every_lab(options, limits) if options.lab == ALL_LABS else grade_lab(options, limits)
+
+
+def refuse_place():
+    """UsageError where nothing can be graded, whoever has written it."""
+    if sys.flags.optimize > 1:
+        raise UsageError("this Python drops docstrings (-OO, PYTHONOPTIMIZE), and those of the tests are the contract: run it without")
+    try:
+        tempfile.gettempdir()
+    except OSError as error:
+        raise UsageError(f"there is no folder for temporary files: {reason_of(error)}") from error
+
+
+def say(text, stream=None):
+    """Print a line, in which a name that a stranger has made does no harm."""
+    print(visible(text), file=stream or sys.stdout)
+
+
+def show(screen, lines):
+    """Write lines, where somebody reads them."""
+    try:
+        print(*lines, sep="\n", flush=True) if screen is sys.stdout else screen.show(lines)
     except BrokenPipeError:  # who reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
+    except OSError as error:
+        silence(sys.stdout)
+        raise UsageError(f"the output cannot be written: {reason_of(error)}") from error
+
+
+def silence(stream):
+    """Let what is still written to a stream go nowhere: Python writes the rest at the end, and fails once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def open_streams():
+    """Open what this process was started without: else a file of the grader would become its output."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+
+
+def leave(number, frame):
+    """End on a signal by way of an exception, so that what was started is ended."""
+    sys.exit(SIGNALLED + number)
+
+
+def main(arguments=None):
+    open_streams()
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
+            signal.signal(getattr(signal, name), leave)
+    try:
+        code = run(arguments)
+        show(sys.stdout, [])
+        return code
+    except UsageError as error:
+        say(f"verify.py: {error}", sys.stderr)
+        return USAGE_ERROR
+    except BrokenPipeError:
+        silence(sys.stdout)
         return FAILED
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return SIGNALLED + signal.SIGINT
 
 
 if __name__ == "__main__":

@@ -1,33 +1,35 @@
-"""Grades a class: side by side in processes, into one result, and shows it."""
+"""Grades a class: side by side in processes, into one result."""
 
-import concurrent.futures
+import collections
 import contextlib
 import datetime
 import hashlib
 import json
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import sys
 import tempfile
+import threading
 import time
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from grader.grading import grade, grade_nothing
 from grader.intake.handout import changed_parts
-from grader.line.processes import end_other_sessions, guard_this_process, remove_folder
-from grader.reports.reports import LEFT_OUT, SCHEMA, clauses_that_fail
-from grader.screen.screen import fold, visible, width_of
 from grader.intake.sources import Lost, read_sources
+from grader.line.processes import end_other_sessions, guard_this_process, remove_folder
 from grader.line.session import NOT_STARTED, Session, folder_prefix, use_template
+from grader.result import SCHEMA
 
-NAME_WIDTH = 40  # columns of a name in the table
-STOPPED_LIMIT = 5.0  # seconds without a result, after which processes of the pool are told to go on
+STOPPED_LIMIT = 5.0  # seconds without a result, after which processes that grade are told to go on
+TERM_LIMIT = 5.0  # seconds that what runs may take after a SIGTERM: who sends it sends SIGKILL soon
+END_LIMIT = 5.0  # seconds for a process that grades to end
 MOST_JOBS = 61  # Windows waits for no more processes at once
+CONTEXT = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # this process has no threads
 
 
-# ---- grading
+# ---- one submission
 
 
 def digest_of(sources):
@@ -79,31 +81,35 @@ def taken_over(submissions, known, lab):
     return taken
 
 
-def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=None):
-    """Grade [(name, place)] with that many processes; return the result, incomplete when Ctrl-C came in between.
+# ---- a class
 
-    known: submissions of an earlier result. left_out: names that are no submissions, for the result.
-    progress(done, total) is called at the beginning and after each.
+
+def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=None, keep=None, stop=None):
+    """Grade [(name, place)] with that many processes; return the result, incomplete when stop was asked for in between.
+
+    known: submissions of an earlier result. left_out: names that are not submissions, for the result.
+    progress(done, total) is called at the beginning and after each; keep(result), then keep(result, submission) for each
+    that is graded, with what a kill must not lose.
     """
     begun, started = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
     guard_this_process()
-    kit, tests = kit_digest(lab), tests_as_dicts(lab)  # before the first submission runs
+    result = {
+        "schema": SCHEMA, "lab": lab, "kit": kit_digest(lab), "limits": limits.as_dict(), "complete": False, "missing": [],
+        "left_out": list(left_out), "started": started.isoformat(timespec="seconds"), "seconds": 0.0, "tests": tests_as_dicts(lab),
+    }  # all that is read of the kit is read before the first submission runs
     graded = taken_over(submissions, known, lab)
     left = [(number, *submission) for number, submission in enumerate(submissions) if number not in graded]
-    progress = progress or (lambda done, total: None)
+    progress, keep = progress or (lambda done, total: None), keep or (lambda result, submission=None: None)
     progress(0, len(left))
-    try:
-        for done, (number, entry) in enumerate(grade_side_by_side(left, limits, min(jobs, len(left), MOST_JOBS), lab), start=1):
-            graded[number] = with_texts_of(tests, entry)
+    keep({**result, "submissions": list(graded.values())})
+    with contextlib.suppress(KeyboardInterrupt):  # the result says what is missing
+        for done, (number, entry) in enumerate(grade_all(left, limits, jobs, lab, stop or Stop()), start=1):
+            graded[number] = with_texts_of(result["tests"], entry)
+            keep(result, graded[number])
             progress(done, len(left))
-    except KeyboardInterrupt:
-        pass  # the result says what is missing
     missing = [name for number, (name, _) in enumerate(submissions) if number not in graded]
-    return {
-        "schema": SCHEMA, "lab": lab, "kit": kit, "limits": limits.as_dict(), "complete": not missing, "missing": missing, "left_out": list(left_out),
-        "started": started.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - begun, 3),
-        "tests": tests, "submissions": [graded[number] for number in sorted(graded)],
-    }
+    seconds, in_order = round(time.monotonic() - begun, 3), [graded[number] for number in sorted(graded)]
+    return {**result, "complete": not missing, "missing": missing, "seconds": seconds, "submissions": in_order}
 
 
 def tests_as_dicts(lab):
@@ -118,120 +124,198 @@ def with_texts_of(tests, entry):
     return entry
 
 
-def cores_for(jobs, limits):
-    """Return a queue with a core for each process of a pool that uses all cores anyway, or None (Linux only).
+class Stop:
+    """Hears Ctrl-C, SIGTERM and SIGHUP. After the first nothing new begins, and what runs is waited for.
 
-    A process and its worker take turns; kept on one core, they lose less time at each turn.
+    A second one raises KeyboardInterrupt, which drops what runs; TERM_LIMIT seconds after a SIGTERM or SIGHUP do so too.
     """
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    if limits.prefix or len(cores) < 2 or jobs < len(cores):
-        return None
-    queue = multiprocessing.SimpleQueue()
-    for number in range(jobs):
-        queue.put(cores[number % len(cores)])
-    return queue
+
+    asked = None  # the number of the first signal
+    running = 0  # how many submissions are being graded
+
+    def __enter__(self):
+        self.before = {}
+        names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
+        for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, or a shell's background job
+                self.before[number] = signal.signal(number, self.hear)
+        return self
+
+    def __exit__(self, *_):
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def hear(self, number, frame):
+        if self.asked is not None:
+            raise KeyboardInterrupt
+        self.asked = number
+        if number == signal.SIGINT:
+            text = f"\nStopping: waiting for {self.running}. Ctrl-C again drops them.\n"
+        else:
+            text = f"\nStopping: waiting {TERM_LIMIT:g} s for {self.running}.\n"
+            if hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_REAL, TERM_LIMIT)
+        if self.running:
+            with contextlib.suppress(OSError):  # nobody reads it any more
+                os.write(2, text.encode("ascii"))
 
 
-@contextlib.contextmanager
-def pool_of(jobs, limits):
-    """Give a pool of processes. When it closes, nothing is left of what they started or wrote, however they ended."""
-    arguments = [limits, os.getpid(), cores_for(jobs, limits)]
+# ---- side by side
+
+
+def grade_all(submissions, limits, jobs, lab, stop):
+    """Yield (number, entry) of [(number, name, place)] as they are done. One alone is graded here, more of them in processes.
+
+    Who may have failed for what others did is graded again, alone, at the end.
+    """
+    if len(submissions) < 2:
+        for number, name, place in submissions:
+            stop.running = 1
+            yield number, grade_one(name, place, limits, lab)
+        return
+    again = []
+    for submission, entry in grade_in_processes(submissions, limits, min(jobs, len(submissions), MOST_JOBS), lab, stop):
+        if entry is None or (entry["reason"] or "").startswith(NOT_STARTED):  # for want of processes, say
+            again.append(submission)
+        else:
+            yield submission[0], entry
+    for submission, entry in grade_in_processes(again, limits, 1, lab, stop):
+        yield submission[0], entry or lost_entry(submission[1], lab, "it ended the process that grades it")
+
+
+def grade_in_processes(submissions, limits, jobs, lab, stop):
+    """Yield (submission, entry) as they are done; None for the entry when the process that graded it was ended.
+
+    When it closes, nothing is left of what the processes started or wrote, however they ended.
+    """
+    waiting, free, busy = collections.deque(submissions), [], {}
+    cores = collections.deque(cores_for(jobs, limits))
     try:
-        with concurrent.futures.ProcessPoolExecutor(jobs, initializer=start_process, initargs=arguments) as pool:
-            yield pool
+        while waiting or busy:
+            while waiting and len(busy) < jobs and stop.asked is None:
+                cores.rotate()
+                grader = free.pop() if free else Grader(limits, lab, cores[0], busy.values())
+                grader.give(waiting.popleft())
+                busy[grader.line] = grader
+            stop.running = len(busy)
+            if not busy:
+                return
+            ready = multiprocessing.connection.wait(busy, STOPPED_LIMIT)
+            for grader in busy.values() if not ready else ():
+                grader.wake()
+            for line in ready:
+                grader = busy.pop(line)
+                submission, entry = grader.take()
+                if entry is None:
+                    grader.end()
+                    end_other_sessions()  # what it graded, which is this process's child now
+                else:
+                    free.append(grader)
+                yield submission, entry
     finally:
+        for grader in busy.values():
+            grader.drop()
+        for grader in [*free, *busy.values()]:
+            grader.end()
         end_other_sessions()
         for folder in Path(tempfile.gettempdir()).glob(f"{folder_prefix(os.getpid())}*"):
             remove_folder(folder)
 
 
-def start_process(limits, owner, cores):
-    """Begin a process of the pool: Ctrl-C is the first process's to answer, and who is ended ends what it started."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def cores_for(jobs, limits):
+    """Return a core for each process that grades where they use all cores anyway, or [None] for any (Linux only).
+
+    A process and its worker take turns; kept on one core, they lose less time at each turn.
+    """
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return cores if not limits.prefix and 2 <= len(cores) <= jobs else [None]
+
+
+class Grader:
+    """A process that grades one submission at a time, so that what one does to its grader costs no other a grade."""
+
+    def __init__(self, limits, lab, core, others):
+        """core: the one that it is kept on, or None; others: the Graders that there are."""
+        self.line, far = CONTEXT.Pipe()
+        inherited = [self.line, *(other.line for other in others)] if CONTEXT.get_start_method() == "fork" else []
+        self.process = CONTEXT.Process(target=serve, args=(far, inherited, limits, lab, os.getpid(), core), daemon=True)
+        self.process.start()
+        far.close()
+        self.submission = None
+
+    def give(self, submission):
+        self.submission = submission
+        with contextlib.suppress(OSError):  # it has ended, which take() finds out
+            self.line.send(submission[1:])
+
+    def take(self):
+        """Return (submission, entry), the entry None when the process has ended."""
+        submission, self.submission = self.submission, None
+        try:
+            return submission, self.line.recv()
+        except (EOFError, OSError):
+            return submission, None
+
+    def wake(self):
+        """Tell the process to go on: a submission may have stopped it, and a stopped process does not even end."""
+        if os.name != "nt" and self.process.is_alive():
+            os.kill(self.process.pid, signal.SIGCONT)
+
+    def drop(self):
+        """End the process and the submission that it grades."""
+        self.process.terminate()
+        self.wake()
+
+    def end(self):
+        """Wait until the process has ended, which it does when its line closes."""
+        self.line.close()
+        self.process.join(END_LIMIT)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join(END_LIMIT)
+
+
+def serve(line, inherited, limits, lab, owner, core):
+    """Grade what comes over the line until it closes: the life of a Grader's process.
+
+    Signals are the first process's to answer; who ends this one ends what it has started, and so does the first one's end.
+    """
+    if os.name != "nt":
+        os.setpgid(0, 0)  # what a terminal or a scheduler sends goes to the first process alone
+        signal.signal(signal.SIGHUP, leave)
     signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for near in inherited:  # open here, they would keep lines from closing
+        near.close()
+    threading.Thread(target=leave_with, args=[multiprocessing.parent_process().sentinel], daemon=True).start()
     Session.owner = owner
-    if cores is not None:
+    if core is not None:
         with contextlib.suppress(OSError):  # a core can be taken away; then any will do
-            os.sched_setaffinity(0, {cores.get()})
+            os.sched_setaffinity(0, {core})
     use_template(limits)
+    while True:
+        try:
+            name, place = line.recv()
+        except EOFError:
+            leave()
+        line.send(grade_one(name, place, limits, lab))
+
+
+def leave_with(sentinel):
+    """Leave when the first process is gone, however it went."""
+    multiprocessing.connection.wait([sentinel])
+    os.kill(os.getpid(), signal.SIGTERM)  # the main thread knows what there is to end
 
 
 def leave(*_):
-    """End this process of the pool and its submission. An exception does not do: the pool keeps it as a result."""
+    """End this process and the submission that it grades."""
     try:
         if Session.current is not None:
             Session.current.end()
+        if Session.template is not None:
+            Session.template.end()
     finally:
-        os._exit(1)
-
-
-def grade_side_by_side(submissions, limits, jobs, lab):
-    """Yield (number, entry) of [(number, name, place)] as they are done. One alone is graded here, more of them in processes.
-
-    After Ctrl-C nothing new is begun, and what runs is waited for; after a second one it is ended.
-    """
-    if len(submissions) < 2:
-        for number, name, place in submissions:
-            yield number, grade_one(name, place, limits, lab)
-        return
-    waiting, again = list(reversed(submissions)), []
-    while waiting:
-        running = {}
-        with pool_of(jobs, limits) as pool:
-            try:
-                for submission, entry in grade_in_pool(pool, waiting, running, limits, jobs, lab):
-                    if (entry["reason"] or "").startswith(NOT_STARTED):  # for want of processes, say
-                        again.append(submission)
-                    else:
-                        yield submission[0], entry
-            except BrokenProcessPool:  # a submission has ended the process that grades it, and others with it
-                wake_processes()
-            except KeyboardInterrupt:
-                for process in multiprocessing.active_children():
-                    process.terminate()
-                wake_processes()
-                raise
-        again += running.values()
-    for submission in again:
-        yield submission[0], grade_apart(submission, limits, lab)
-
-
-def grade_in_pool(pool, waiting, running, limits, jobs, lab):
-    """Yield (submission, entry), taking them from the end of waiting; running leads from a future to its submission."""
-    while waiting or running:
-        while waiting and len(running) < jobs:  # no more, so memory does not grow with the class
-            number, name, place = waiting.pop()
-            running[pool.submit(grade_one, name, place, limits, lab)] = (number, name, place)
-        try:
-            done, _ = concurrent.futures.wait(running, STOPPED_LIMIT, concurrent.futures.FIRST_COMPLETED)
-        except KeyboardInterrupt:
-            if not waiting:
-                raise
-            waiting.clear()
-            print(f"\nStopping: waiting for {len(running)}. Ctrl-C again drops them.", file=sys.stderr)
-            continue
-        if not done:
-            wake_processes()
-        for future in done:
-            entry = future.result()
-            yield running.pop(future), entry
-
-
-def wake_processes():
-    """Tell the processes of the pool to go on: a submission may have stopped one, which then does not even end."""
-    for process in multiprocessing.active_children() if os.name != "nt" else ():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGCONT)
-
-
-def grade_apart(submission, limits, lab):
-    """Grade one submission, (number, name, place), in a process that nothing else needs."""
-    with pool_of(1, limits) as pool:
-        try:
-            return next(entry for _, entry in grade_in_pool(pool, [submission], {}, limits, 1, lab))
-        except BrokenProcessPool:
-            wake_processes()
-            return lost_entry(submission[1], lab, "it ended the process that grades it")
+        os._exit(0)
 
 
 def fault_of_place(limits, lab):
@@ -245,48 +329,3 @@ def fault_of_place(limits, lab):
             except Lost as error:
                 return str(error)
     return None
-
-
-# ---- showing
-
-
-def class_lines(result, screen):
-    """Return a row a submission in the order of names, the total, and the clauses that fail most."""
-    names = {entry["name"]: fold(visible(entry["name"]), NAME_WIDTH)[0] for entry in result["submissions"]}
-    width = max(map(width_of, names.values()), default=0)
-    lines = []
-    for entry in result["submissions"]:
-        groups = dict.fromkeys(mark["function"] for mark in entry["marks"])
-        marks = " ".join("".join(screen.mark(mark["verdict"]) for mark in entry["marks"] if mark["function"] == group) for group in groups)
-        name = names[entry["name"]]
-        edited = "changed what is provided" if entry["edits"] else ""
-        remark = ", ".join(filter(None, [entry["reason"] or entry["first_failing"], edited]))
-        start = f"{name}{' ' * (width - width_of(name))}  {entry['passed']:>2} of {entry['total']}  "
-        room = screen.width - width_of(start) - len(entry["marks"]) - len(groups) - 1
-        first, *more = fold(visible(remark), max(room, 20))
-        lines.append(f"{start}{marks}  {first}".rstrip())
-        lines += [" " * (screen.width - room) + line for line in more]
-    return lines + ["", *total_lines(result)]
-
-
-def total_lines(result):
-    """Return the total line, which clauses the class fails most, and what is missing."""
-    entries = result["submissions"]
-    passed = [entry["passed"] for entry in entries]
-    complete = sum(entry["passed"] == entry["total"] for entry in entries)
-    mean = sum(passed) / len(passed) if passed else 0.0
-    noun = "submission" if len(entries) == 1 else "submissions"
-    lines = [f"{len(entries)} {noun}, {complete} with all {len(result['tests'])}, mean {mean:.1f} of {len(result['tests'])}"]
-    most = clauses_that_fail(result)[:5]
-    if most:
-        lines.append("Clauses that fail most: " + ", ".join(f"{clause} ({count})" for clause, count in most))
-    if result["missing"]:
-        lines.append(f"Not graded: {len(result['missing'])} ({some(result['missing'])})")
-    if result["left_out"]:
-        lines.append(f"{LEFT_OUT}: {len(result['left_out'])} ({some(result['left_out'])})")
-    return lines
-
-
-def some(names):
-    """Return the first few of the names as a text."""
-    return ", ".join(map(visible, names[:5])) + (", ..." if len(names) > 5 else "")

@@ -4,54 +4,21 @@ A test counts as passed when unittest has recorded its success, and in no other 
 """
 
 import importlib
-import re
 import sys
 import time
 import types
 import unittest
 from pathlib import Path
 
-from grader.intake.handout import definitions
 from labdata import fresh
 from labtest import Mismatch, cut
+
+from grader.intake.handout import definitions
 from grader.intake.sources import LABS, MAIN_LAB, Lost, lab_of, read_sources
 from grader.line.session import Session, StandIn
-from grader.result import FAILED, NOT_RUN, PASSED, WAITING
+from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, verdicts_by_clause
 
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
-TITLE = re.compile(r"([A-Z]\d+) +(.*)")
-
-
-class Mark:
-    """What became of one test: its verdict, and for each failed row clause, call, expected, got, because, reason."""
-
-    def __init__(self, test):
-        self.name = test.id().rpartition(".")[2]
-        group = type(test).__name__
-        self.function = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", group).lower()
-        lines = getattr(test, self.name).__doc__.splitlines()
-        self.sentences = {match[1]: match[2] for match in map(TITLE.match, map(str.strip, lines)) if match}
-        self.hint = " ".join(getattr(test, self.name).__doc__.partition("Hint: ")[2].split())
-        self.verdict, self.failures, self.printed, self.seconds = NOT_RUN, [], [], 0.0
-
-    @property
-    def title(self):
-        """The test's clauses and its first sentence."""
-        return f"{'/'.join(self.sentences)} {next(iter(self.sentences.values()), self.name)}"
-
-    @property
-    def label(self):
-        """The first clause that the test states: it names the test in short."""
-        return next(iter(self.sentences), self.name)
-
-    def matches(self, pattern):
-        """Return whether a pattern of -k means this test: a part of its name or function, or one of its clauses."""
-        pattern = pattern.lower()
-        return pattern in self.name or pattern in self.function or pattern.upper() in self.sentences
-
-    def fail(self, failure):
-        self.verdict = FAILED
-        self.failures.append(failure)
 
 
 class Recorder(unittest.TestResult):
@@ -90,26 +57,29 @@ class Recorder(unittest.TestResult):
     addError = addFailure
 
     def addSkip(self, test, reason):
-        self.marks[test.id()].fail({"reason": "it was skipped"})
+        self.marks[test.id()].fail(Failure(reason="it was skipped"))
 
     def addExpectedFailure(self, test, outcome):
-        self.marks[test.id()].fail({"reason": "it was expected to fail"})
+        self.marks[test.id()].fail(Failure(reason="it was expected to fail"))
 
     def addUnexpectedSuccess(self, test):
-        self.marks[test.id()].fail({"reason": "it was expected to fail"})
+        self.marks[test.id()].fail(Failure(reason="it was expected to fail"))
 
 
 def failure_of(error, row):
-    """Return one failed row as a dict of texts (clause, because, call, expected, got, reason, cause) and place, (file, number)."""
-    failure = {"clause": row.get("clause"), "because": row.get("because")}
-    call = getattr(error, "call", None)
-    failure["call"] = call and str(call)
-    failure["replies"], failure["printed"] = (list(getattr(call, field, ())) for field in ("replies", "printed"))
+    """Return the Failure of an exception that came in a row; row holds the row's clause and because."""
+    call, place = getattr(error, "call", None), getattr(error, "place", None)
+    texts = {"clause": row.get("clause"), "because": row.get("because"), "call": call and str(call), "replies": getattr(call, "replies", ())}
     if isinstance(error, Mismatch):
-        place, cause = getattr(error.cause, "place", None), type(error.cause).__name__ if error.cause else None
-        return {**failure, "expected": error.expected, "got": error.got, "place": place, "cause": cause}
-    reason = str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {cut(str(error))}"
-    return {**failure, "reason": reason, "place": getattr(error, "place", None)}
+        failure = Failure(**texts, expected=error.expected, got=error.got)
+        failure.cause = type(error.cause).__name__ if error.cause else None
+        failure.place = getattr(error.cause, "place", None)
+    else:
+        failure = Failure(**texts, reason=str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {cut(str(error))}")
+        failure.place = place
+    failure.hint = row.get("hint")
+    failure.printed = list(getattr(call, "printed", ()))
+    return failure
 
 
 def tail(text):
@@ -117,26 +87,37 @@ def tail(text):
     return text if len(text) <= PRINTED_LIMIT else f"(the last {PRINTED_LIMIT:,} of {len(text):,} characters)\n{text[-PRINTED_LIMIT:]}"
 
 
+def unwritten_of(marks, source, names):
+    """Return which of the functions `names` are as the starter has them: no test of theirs does more than to find that out."""
+    functions = [name for name in dict.fromkeys(mark.function for mark in marks) if name in names]
+    stubs = [name for name in functions if f'NotImplementedError("write {name}")' in source]
+    return [name for name in stubs if all(waits(mark) for mark in marks if mark.function == name)]
+
+
+def waits(mark):
+    """Return whether a test has met a function that is not written yet."""
+    return any(failure.cause == "NotImplementedError" for failure in mark.failures)
+
+
+def let_wait(marks, unwritten, names):
+    """Give the verdict "waiting" to tests that failed only for want of a function to write.
+
+    A group of tests of another name, such as the command line, needs every function.
+    """
+    for mark in marks:
+        if waits(mark) or (unwritten and mark.verdict == FAILED and mark.function not in names and names):
+            mark.verdict = WAITING
+
+
 class Report:
     """The result of one submission: a mark for each test in the order of the contract."""
 
-    def __init__(self, path, lab, marks, sources, names, load_failure=None):
-        """sources: {module: text}; names: what the submission's module has; load_failure: a failure, or None."""
+    def __init__(self, path, lab, marks, sources, unwritten=(), load_failure=None):
+        """sources: {module: text}; unwritten: functions to write that are not; load_failure: a Failure, or None."""
         self.path, self.lab, self.marks, self.sources, self.load_failure = Path(path), lab, marks, sources, load_failure
-        self.notes = []
+        self.unwritten, self.notes = unwritten, []
         self.sentences = {clause: text for mark in reversed(marks) for clause, text in mark.sentences.items()}
         self.task = "TASK.md" if lab == MAIN_LAB else f"scenario/{lab}/TASK.md"
-        waiting = [mark for mark in marks if any(failure.get("cause") == "NotImplementedError" for failure in mark.failures)]
-        groups = dict.fromkeys(mark.function for mark in marks)
-        if load_failure:
-            for mark in marks:
-                mark.verdict, mark.failures = NOT_RUN, []
-        functions = [name for name in groups if name in names]
-        stubs = [name for name in functions if f'NotImplementedError("write {name}")' in self.sources[lab]]
-        self.unwritten = [name for name in stubs if all(mark in waiting for mark in marks if mark.function == name)]
-        for mark in marks:  # a group of another name, such as the command line, needs every function
-            if mark in waiting or (self.unwritten and mark.verdict == FAILED and mark.function not in functions and names):
-                mark.verdict = WAITING
 
     def definition(self, name):
         """Return "file, line N" of a function's definition, or the file where it is not seen."""
@@ -145,7 +126,7 @@ class Report:
 
     def source_line(self, file, number):
         """Return "file, line N: its text" of a line of the submission."""
-        text = self.sources.get(Path(file).stem, "").splitlines()
+        text = self.sources.get(Path(file).stem, "").split("\n")
         line = text[number - 1].strip() if 0 < number <= len(text) else ""
         name = (self.path if Path(file).stem == self.lab else self.path.with_name(file)).as_posix()
         return f"{name}, line {number}: {line}" if line else f"{name}, line {number}"
@@ -163,11 +144,11 @@ class Report:
         """Why the submission did not run, with the line, or None."""
         if not self.load_failure:
             return None
-        place = self.load_failure.get("place")
-        return self.load_failure["reason"] + (f" (line {place[1]})" if place else "")
+        place = self.load_failure.place
+        return self.load_failure.reason + (f" (line {place[1]})" if place else "")
 
     def as_dict(self, name=None):
-        """Return what reports are made from: one submission, all texts and numbers."""
+        """Return the submission of a result, as result.FIELDS has it, but for digest and edits, which a class adds."""
         failed = next((mark for mark in self.marks if mark.verdict != PASSED and not self.load_failure), None)
         return {
             "name": name or self.path.stem,
@@ -176,7 +157,8 @@ class Report:
             "total": len(self.marks),
             "seconds": round(sum(mark.seconds for mark in self.marks), 3),
             "reason": self.reason,
-            "first_failing": self.failure_texts(failed)[0]["clause"] if failed else None,
+            "first_failing": self.failures(failed)[0]["clause"] if failed else None,
+            "clauses": {clause: verdict for verdicts in verdicts_by_clause(self.marks).values() for clause, verdict in verdicts.items()},
             "marks": [self.mark_as_dict(mark) for mark in self.marks],
         }
 
@@ -188,25 +170,24 @@ class Report:
             "title": mark.title,
             "verdict": mark.verdict,
             "seconds": round(mark.seconds, 3),
-            "failure": None if mark.verdict == PASSED or self.load_failure else self.failure_texts(mark)[0],
+            "failure": None if mark.verdict == PASSED or self.load_failure else self.failures(mark)[0],
             "printed": tail("".join(text for text, _ in mark.printed)),
         }
 
-    def failure_texts(self, mark, every=False):
-        """Return the first failure of a mark (or every one) as texts: clause, sentence, call, expected, got, ..."""
+    def failures(self, mark, every=False):
+        """Return the first failure of a mark (or every one) as a result holds them."""
         rows = []
-        for failure in (mark.failures or [{"reason": NOT_RUN}])[: None if every else 1]:
-            clause = failure.get("clause") or next(iter(mark.sentences), mark.name)
+        for failure in (mark.failures or [Failure(reason=NOT_RUN)])[: None if every else 1]:
+            clause = failure.clause or mark.clauses[0]
             sentence = mark.sentences.get(clause) or self.sentences.get(clause) or mark.name
-            texts = {field: failure.get(field) for field in ("call", "expected", "got", "reason", "because")}
-            place = failure.get("place")
-            texts["replies"] = failure.get("replies", [])
-            rows.append({"clause": clause, "sentence": sentence, **texts, "at": self.source_line(*place) if place else None})
+            rows.append(failure.as_dict(clause, sentence, self.source_line(*failure.place) if failure.place else None))
         return rows
 
 
 def tests_of(lab, module, seed=0):
     """Return the lab's tests in the order they are written, their data renamed by seed; what they import as the lab is `module`."""
+    for other in LABS:  # of a lab that was graded before, whose submission is gone
+        sys.modules.pop(other, None)
     sys.modules[lab] = module
     if fresh.seed != seed:
         fresh.begin(seed)
@@ -241,13 +222,29 @@ def grade(path, limits=None, lab=None):
 def grade_session(session, pattern="", progress=None):
     """Grade the submission of a session that is open; return its Report."""
     marks = run_tests(tests_of(session.lab, StandIn(session.lab, session)), session, pattern, progress)
-    failure = session.load_failure and failure_of(session.load_failure, {})
-    return Report(session.path, session.lab, marks, session.sources, {*session.attributes, *session.values}, failure)
+    if session.load_failure:
+        return report_of_none(session.path, session.lab, marks, session.load_failure, session.sources)
+    return report_of(session.path, session.lab, marks, session.sources, {*session.attributes, *session.values})
+
+
+def report_of(path, lab, marks, sources, names):
+    """Return the Report of tests that have run on a module with these names; those that wait for a function say so."""
+    unwritten = unwritten_of(marks, sources[lab], names)
+    let_wait(marks, unwritten, names)
+    return Report(path, lab, marks, sources, unwritten)
+
+
+def report_of_none(path, lab, marks, error, sources=()):
+    """Return the Report of a submission that could not be loaded, for the reason that error (a Lost) gives."""
+    for mark in marks:
+        mark.verdict, mark.failures = NOT_RUN, []
+    return Report(path, lab, marks, dict(sources), (), failure_of(error, {}))
 
 
 def grade_nothing(name, lab, reason=None):
-    """Return the dict of a submission of which no test was run, for that reason."""
-    return Report(Path(f"{lab}.py"), lab, unrun(lab), {}, set(), reason and failure_of(Lost(reason), {})).as_dict(name)
+    """Return the submission of a result of which no test was run, for that reason."""
+    marks, path = unrun(lab), Path(f"{lab}.py")
+    return (Report(path, lab, marks, {}) if reason is None else report_of_none(path, lab, marks, Lost(reason))).as_dict(name)
 
 
 def unrun(lab):
@@ -261,9 +258,9 @@ def grade_here(path, pattern="", lab=None):
     try:
         sources = read_sources(path, lab)
     except Lost as error:
-        return Report(path, lab, unrun(lab), {}, set(), failure_of(error, {}))
+        return report_of_none(path, lab, unrun(lab), error)
     module = sys.modules[lab] = types.ModuleType(lab)
     module.__file__ = str(path)
     sys.path.insert(0, str(path.parent.resolve()))
     exec(compile(sources[lab], str(path), "exec", dont_inherit=True), vars(module))
-    return Report(path, lab, run_tests(tests_of(lab, module), None, pattern), sources, set(vars(module)))
+    return report_of(path, lab, run_tests(tests_of(lab, module), None, pattern), sources, set(vars(module)))

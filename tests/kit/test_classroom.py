@@ -128,7 +128,7 @@ class Classroom(unittest.TestCase):
         self.assertEqual(len(again["submissions"]), 9)
         for changed in ({"kit": "other tests"}, {"limits": {**result["limits"], "seconds": 1.0}}):
             known.write_text(json.dumps({**result, **changed}), encoding="utf-8")
-            _, again = self.grade("--resume", known, said="--resume: another kit or other limits made that result, so all are graded again\n")
+            _, again = self.grade("--resume", known, said=f"--resume {known}: another kit or other limits made that result, so all are graded again\n")
             self.assertEqual([entry["name"] for entry in again["submissions"] if entry["seconds"] == 99.0], [])
 
     def test_two_of_one_name_get_a_grade_each(self):
@@ -168,7 +168,7 @@ class Classroom(unittest.TestCase):
         expected = "2 files are in this folder (v1/ticket_triage.py, v2/ticket_triage.py): one is expected"
         self.assertEqual((rows["two"], rows["whole"], rows["jo_2_ticket_triage (1)"]), ((0, expected), (15, None), (15, None)))
         self.assertEqual(result["left_out"], ["ivy_1_ticket_triage.py.txt", "notes.txt"])
-        self.assertIn("Left out, since they are no submissions: 2 (ivy_1_ticket_triage.py.txt, notes.txt)", done.stdout)
+        self.assertIn("Skipped (not submissions): 2 (ivy_1_ticket_triage.py.txt, notes.txt)", done.stdout)
 
     def test_wrong_use_is_told_before_anything_is_graded(self):
         rows = [
@@ -176,7 +176,7 @@ class Classroom(unittest.TestCase):
             (["--csv", self.folder], "this is a folder"),
             (["--csv", ""], "a file of its own"),
             (["--csv", "x.txt", "--html", "x.txt"], "a file of its own"),
-            (["--html", self.work / "dmitri_lee_123_ticket_triage.py"], "no Python file"),
+            (["--html", self.work / "dmitri_lee_123_ticket_triage.py"], "not a Python file"),
             ([KIT / "solution", "--gradescope", self.folder / "r.json"], "one submission"),
             (["--resume", self.folder / "none.json"], "none.json"),
             (["--hint"], "--hint is for one submission"),

@@ -9,7 +9,7 @@ import frame
 from kit import KIT, LABS, clauses_of, run, solution_of, task_of
 from make_starter import functions_to_write
 
-from grader.grading import Mark
+from grader.result import Mark
 
 PAGES = ("README.md", "tests/README.md", "tests/kit/README.md")
 README_LIMIT = 90  # lines: whoever comes first reads it whole

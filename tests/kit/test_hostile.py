@@ -37,8 +37,8 @@ OWN_SLEEP = f"7654.{os.getpid():010}"
 
 def failures_of(report):
     """Return all that the report says about failures, as one text."""
-    rows = [row for mark in report.marks for row in mark.failures] + [report.load_failure or {}]
-    return "\n".join(str(row.get(field)) for row in rows for field in ("reason", "got") if row.get(field))
+    rows = [row for mark in report.marks for row in mark.failures] + ([report.load_failure] if report.load_failure else [])
+    return "\n".join(text for row in rows for text in (row.reason, row.got) if text)
 
 
 def has_template():

@@ -15,7 +15,8 @@ from pathlib import Path
 from kit import KIT  # noqa: F401 - it puts tests/ on the path
 from test_reports import LOADLESS, MIXED, NASTY, NASTY_CLASS, SITUATIONS, TESTS, result, submission
 
-from grader.reports import reports
+from grader.reports import html as page_of
+from grader.text import visible
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 SIZE_LIMIT = 500_000  # bytes at 1,000 submissions
@@ -70,7 +71,7 @@ def luminance(colour):
 class Text(unittest.TestCase):
     def test_the_matrix_is_read_without_a_script(self):
         """A row a submission with name, score, first failing clause and a sign a test; a failure's link leads to its text."""
-        page = Reader(reports.to_html(CLASS))
+        page = Reader(page_of.report(CLASS))
         groups, heads, *rows = page.rows[: 2 + len(CLASS["submissions"]) + 1]
         self.assertEqual([head.strip() for head in heads[3:]], [test["clauses"][0] for test in TESTS])
         self.assertEqual(rows[0][:3] + ["".join(rows[0][3:]).strip()], ["Anna 10", "15", "", "\u2714" * 15])
@@ -88,44 +89,44 @@ class Text(unittest.TestCase):
         """What came most often is first; many are a number; an address in memory makes no difference."""
         texts = ["7", "8", "8", "8", "8", "<x at 0x7f01>", "<x at 0x7f02>"]
         rows = [submission(f"S{n}", "f" + "p" * 14, text=text, call="call(5)") for n, text in enumerate(texts)]
-        text = " ".join(Reader(reports.to_html(result(*rows))).text.split())
+        text = " ".join(Reader(page_of.report(result(*rows))).text.split())
         self.assertEqual(text.count("call call(5)"), 1)
         self.assertIn("8 4 submissions <x> S5, S6 7 S0", text)
 
     def test_one_submission_is_a_report(self):
         """Its score, each test with its verdict in words, and every failure; no matrix."""
-        page = Reader(reports.to_html(result(submission("Cem", MIXED, text="<seven>", printed="a\n<b>"))))
+        page = Reader(page_of.report(result(submission("Cem", MIXED, text="<seven>", printed="a\n<b>"))))
         self.assertNotIn("table", [tag for tag, _ in page.tags])
         for told in ("11 of 15 passed", "waiting", "not run", "call(<seven>)", "line 3: return <seven>", "a\n<b>"):
             self.assertIn(told, page.text)
-        self.assertIn("never closed", Reader(reports.to_html(result(LOADLESS))).text)
+        self.assertIn("never closed", Reader(page_of.report(result(LOADLESS))).text)
 
     def test_what_is_not_in_the_matrix_is_named(self):
         """What was left out, and how many are not graded; in a class without either there is no notice."""
-        text = Reader(reports.to_html({**CLASS, "left_out": ["<b>notes</b>.txt", "a\u202eb"]})).text
-        self.assertIn("Left out, since they are no submissions: <b>notes</b>.txt, a\\u202eb", text)
+        text = Reader(page_of.report({**CLASS, "left_out": ["<b>notes</b>.txt", "a\u202eb"]})).text
+        self.assertIn("Skipped (not submissions): <b>notes</b>.txt, a\\u202eb", text)
         self.assertIn("The grading was interrupted", text)
-        whole = reports.to_html({**SITUATIONS["a class"], "left_out": []})
+        whole = page_of.report({**SITUATIONS["a class"], "left_out": []})
         self.assertNotIn("class=notice", whole)
 
     def test_names_and_replies_are_text(self):
         """However they look: the page has the same tags as with plain names, and two scripts, one of them data."""
         nasty, plain = NASTY_CLASS, [submission(f"plain {number}", MIXED, text=str(number), printed="x") for number in range(len(NASTY))]
         for some in (len(NASTY), 1):
-            first, second = (Reader(reports.to_html(result(*rows[:some] if some > 1 else rows[1:2]))) for rows in (nasty, plain))
+            first, second = (Reader(page_of.report(result(*rows[:some] if some > 1 else rows[1:2]))) for rows in (nasty, plain))
             self.assertEqual([tag for tag, _ in first.tags], [tag for tag, _ in second.tags])
             self.assertEqual(len(first.scripts), 2)
         for situation, given in SITUATIONS.items():
             with self.subTest(situation=situation):
-                data, script = Reader(reports.to_html(given)).scripts
+                data, script = Reader(page_of.report(given)).scripts
                 self.assertIsInstance(json.loads(data or "{}"), dict)
                 self.assertNotRegex(data, "[<>&\u2028\ud800]")
         for name in NASTY:
-            self.assertIn(reports.visible(name), Reader(reports.to_html(result(*NASTY_CLASS))).text)
+            self.assertIn(visible(name), Reader(page_of.report(result(*NASTY_CLASS))).text)
 
     def test_the_page_asks_for_nothing_and_runs_only_its_own_script(self):
         """No address in it, and a policy that allows the one script by its hash."""
-        page = reports.to_html(CLASS)
+        page = page_of.report(CLASS)
         self.assertNotRegex(page, r"https?:|url\(|@import|\bsrc=(?!x)|<link")
         script = Reader(page).scripts[1]
         hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -137,13 +138,13 @@ class Text(unittest.TestCase):
         for count in (1000, 2000):
             texts = (f"TriageError: value {n % 300} is no good" if n % 3 else "None" for n in range(count))
             rows = [submission(f"Student Number {n}", "pfpppfpwpfppfpp", text=text, call=call) for n, text in enumerate(texts)]
-            sizes.append(len(reports.to_html(result(*rows)).encode("utf-8")))
+            sizes.append(len(page_of.report(result(*rows)).encode("utf-8")))
         self.assertLess(sizes[0], SIZE_LIMIT)
         self.assertLess(sizes[1], 2 * sizes[0])
 
     def test_colours_have_contrast(self):
         """WCAG AA, 4.5 to 1, for each text on its ground, by day, in the dark and in print."""
-        style = reports.TEMPLATE.read_text(encoding="utf-8")
+        style = page_of.TEMPLATE.read_text(encoding="utf-8")
         schemes = [dict(re.findall(r"--([\w-]+): (#\w{3,6})", block)) for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)]
         self.assertEqual(len(schemes), 3)
         grounds = [("text", "page"), ("soft", "page"), ("text", "card"), ("soft", "card"), ("soft", "hover"), ("text", "hover"), ("pass", "card"), ("pass", "hover"),
@@ -236,14 +237,14 @@ def seen_on(page, steps, *options):
 class Browser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.seen = seen_on(reports.to_html(CLASS), STEPS)
+        cls.seen = seen_on(page_of.report(CLASS), STEPS)
 
     def test_the_steps_went_to_their_end(self):
         self.assertNotIn("error", self.seen)
 
     def test_names_are_text(self):
         """Every name is shown as it is, and none became an element or a script."""
-        self.assertEqual(self.seen["names"], [*(reports.visible(each["name"]) for each in CLASS["submissions"]), "Zo\u00eb"])
+        self.assertEqual(self.seen["names"], [*(visible(each["name"]) for each in CLASS["submissions"]), "Zo\u00eb"])
         self.assertEqual(self.seen["elements"], 3)  # data, the page's script, and these steps
         self.assertEqual(self.seen["title"], "ticket_triage: 10 submissions")
         self.assertIn(ATTACKS[0], self.seen["attack"])
@@ -289,14 +290,14 @@ class Browser(unittest.TestCase):
 
     def test_the_policy_lets_the_page_work_and_nothing_else(self):
         """With its policy the page's own script runs, and a script that came in does not."""
-        page = reports.to_html(CLASS).replace("</body>", "<script>document.title = 'owned'</script></body>")
+        page = page_of.report(CLASS).replace("</body>", "<script>document.title = 'owned'</script></body>")
         dumped = chromium(page)
         self.assertIn("10 of 10 shown", dumped)
         self.assertIn("<title>ticket_triage: 10 submissions</title>", dumped)
 
     def test_a_phone_shows_the_page_in_its_width(self):
         """At 390 pixels only the matrix is wider, and scrolls in itself."""
-        page = html.escape(re.sub("<meta http-equiv.*?>", "", reports.to_html(CLASS), count=1))
+        page = html.escape(re.sub("<meta http-equiv.*?>", "", page_of.report(CLASS), count=1))
         steps = """
             const frame = $("iframe");
             await new Promise((done) => { frame.onload = done; frame.srcdoc = frame.dataset.page; });
@@ -310,5 +311,5 @@ class Browser(unittest.TestCase):
     def test_the_dark_is_dark(self):
         """Where the reader's system is dark, so is the page."""
         steps = "seen.ground = getComputedStyle(document.body).backgroundColor;"
-        grounds = [seen_on(reports.to_html(CLASS), steps, f"--blink-settings=preferredColorScheme={number}")["ground"] for number in (0, 1)]
+        grounds = [seen_on(page_of.report(CLASS), steps, f"--blink-settings=preferredColorScheme={number}")["ground"] for number in (0, 1)]
         self.assertEqual(grounds, ["rgb(22, 25, 29)", "rgb(250, 249, 247)"])

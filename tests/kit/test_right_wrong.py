@@ -68,11 +68,11 @@ def complaint(clause, marks):
     if len(refusing) > TESTS_THAT_REFUSE:
         return f"{len(refusing)} tests refuse it: {names}"
     row = refusing[0].failures[0]
-    missing = [field for field in ("clause", "call", "expected", "got") if not row.get(field)]
+    missing = [field for field in ("clause", "call", "expected", "got") if not getattr(row, field)]
     if missing:
-        return f"the first failing row of {refusing[0].name} does not tell {', '.join(missing)}: {row}"
-    if row["clause"] not in refusing[0].sentences:
-        return f"the first failing row is of {row['clause']}, and {refusing[0].name} does not state that"
+        return f"the first failing row of {refusing[0].name} does not tell {', '.join(missing)}: {vars(row)}"
+    if row.clause not in refusing[0].sentences:
+        return f"the first failing row is of {row.clause}, and {refusing[0].name} does not state that"
     return None
 
 

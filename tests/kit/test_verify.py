@@ -34,9 +34,10 @@ class Output(WithFolder):
         rows = [
             (["solution"], 0, "15 of 15 passed"),
             (["starter"], 1, "0 of 15 passed"),
+            ([], 1, "starter/ticket_triage.py\n\n  parse_triage"),
             (["solution", "-q"], 0, "solution/ticket_triage.py: 15 of 15 passed"),
             (["solution", "-k", "priority"], 1, "1 of 1 passed"),
-            (["solution", "--debug"], 1, "this is no grade"),
+            (["solution", "--debug"], 1, "this is not a grade"),
         ]
         for arguments, code, text in rows:
             with self.subTest(arguments=arguments):
@@ -47,7 +48,6 @@ class Output(WithFolder):
     def test_wrong_use_gets_one_line(self):
         (self.folder / "notes.txt").write_text("no Python", encoding="utf-8")
         rows = [
-            ([], "target"),
             (["nowhere"], "nowhere"),
             ([self.folder], "no ticket_triage.py"),
             ([self.folder / "notes.txt"], "notes.txt"),

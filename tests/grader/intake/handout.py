@@ -8,6 +8,8 @@ import json
 import re
 from pathlib import Path
 
+from grader.files import write
+
 KIT = Path(__file__).resolve().parents[3]
 HEADER_LIMIT = 2000  # characters of a function's header that are looked at
 
@@ -28,11 +30,14 @@ def digest(path):
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
-def changed_files():
-    """Return one sentence for each file of the kit that differs from the hand-out. A folder taken away is no change."""
-    notes = []
-    for name, expected in originals()["sha256"].items():
-        path = KIT / name
+def changed_files(names=None):
+    """Return one sentence for each file of the kit (or of names) that differs from the hand-out.
+
+    A folder that was taken away is not a change.
+    """
+    notes, digests = [], originals()["sha256"]
+    for name in digests if names is None else names:
+        path, expected = KIT / name, digests[name]
         if not path.exists():
             if path.parent.exists():
                 notes.append(f"{name} is missing: take it from the hand-out again")
@@ -92,8 +97,6 @@ def reset(path):
 
     ValueError when no original is known. A file that keeps something is never overwritten.
     """
-    from grader.reports.reports import write
-
     if path.name not in originals()["starter"]:
         raise ValueError(f"{path}: no original of it is known")
     text = originals()["starter"][path.name]["text"]

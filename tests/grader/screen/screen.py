@@ -10,24 +10,14 @@ import sys
 import time
 import unicodedata
 
-from grader.result import FAILED, NOT_RUN, PASSED, WAITING
+from grader.result import FAILED, NOT_RUN, PASSED, SYMBOLS, WAITING, told, verdicts_by_clause
+from grader.text import visible
 
-SYMBOLS = {PASSED: "\u2714", FAILED: "\u2718", WAITING: "\u00b7", NOT_RUN: "?"}
 ASCII_SYMBOLS = {PASSED: "+", FAILED: "x", WAITING: ".", NOT_RUN: "?"}
 COLOURS = {PASSED: "32", FAILED: "31", WAITING: "2", NOT_RUN: "33"}
-LABELS = {"call": "call", "expected": "expected", "got": "got", "failed": "reason", "why": "because", "at": "at"}
 LABEL_WIDTH = 10
 PRINTED_LINES = 12  # of what the submission printed, the last ones
 KEYS = "Watching. Press h for a hint, a for all failures, q to quit."
-
-
-# C0 and C1 controls, line separators, characters that turn the direction of a line, surrogates, and no characters at all
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
-
-
-def visible(text):
-    """Return text on one line that colours no terminal: what cannot be seen is written as an escape, such as \\x1b."""
-    return UNSEEN.sub(lambda match: ascii(match[0])[1:-1], str(text))
 
 
 def width_of(text):
@@ -128,34 +118,41 @@ def report_lines(report, screen, every=False, hint=False):
 
 def count_line(report):
     text = f"{report.passed} of {len(report.marks)} passed"
-    return f"{text}, {report.load_failure['reason']}" if report.load_failure else text
+    return f"{text}, {report.load_failure.reason}" if report.load_failure else text
 
 
 def function_lines(report, screen):
-    """Return one line a function: how many of its tests passed, a mark for each, and whether it is written yet."""
-    names = list(dict.fromkeys(mark.function for mark in report.marks))
-    width = max(map(len, names), default=0)
-    longest = max((sum(mark.function == name for mark in report.marks) for name in names), default=0)
-    gap = "  " if screen.width >= 80 else ""
-    lines = []
-    for name in names:
-        marks = [mark for mark in report.marks if mark.function == name]
-        passed = sum(mark.verdict == PASSED for mark in marks)
-        symbols = gap.join((f"{mark.label} " if gap else "") + screen.mark(mark.verdict) for mark in marks)
-        remark = ""
-        if name in report.unwritten:
-            remark = "   not written yet"
-        elif any(mark.verdict == WAITING for mark in marks):
-            remark = "   waiting"
-        room = " " * ((6 if gap else 1) * (longest - len(marks)))
-        lines.append(f"  {name:<{width}}  {passed} of {len(marks)}   {symbols}{room}{remark}".rstrip())
+    """Return one line per function: how many of its tests passed, a mark for each clause, and whether it is written yet."""
+    for label, gap in (("{} ", "  "), ("{}", " "), ("", "")):
+        lines = lay_out(report, screen, label, gap)
+        if max(map(width_of, map(unpainted, lines)), default=0) <= screen.width:
+            break
     return lines
+
+
+def lay_out(report, screen, label, gap):
+    """Return the lines of the functions with such a label before each mark, and such a gap between marks."""
+    marks = verdicts_by_clause(report.marks)
+    width, longest = max(map(len, marks), default=0), max(map(len, marks.values()), default=0)
+    words = max((len(label.format(clause)) for verdicts in marks.values() for clause in verdicts), default=0)
+    lines = []
+    for name, verdicts in marks.items():
+        tests = [mark.verdict for mark in report.marks if mark.function == name]
+        symbols = gap.join(label.format(clause) + screen.mark(verdict) for clause, verdict in verdicts.items())
+        room = " " * ((words + 1 + len(gap)) * (longest - len(verdicts)))
+        remark = "not written yet" if name in report.unwritten else "waiting" if WAITING in tests else ""
+        lines.append(f"  {name:<{width}}  {tests.count(PASSED)} of {len(tests)}   {symbols}{room}{gap or ' '} {remark}".rstrip())
+    return lines
+
+
+def unpainted(line):
+    return re.sub("\x1b\\[[0-9]*m", "", line)
 
 
 def load_lines(report, screen):
     """Return why a submission does not load, with its own line."""
-    lines = screen.paragraph(f"{report.path.name}: {report.load_failure['reason']}")
-    place = report.load_failure.get("place")
+    lines = screen.paragraph(f"{report.path.name}: {report.load_failure.reason}")
+    place = report.load_failure.place
     return lines + (screen.wrap("at", report.source_line(*place)) if place else [])
 
 
@@ -165,18 +162,15 @@ def mark_lines(report, mark, screen, every=False, hint=False):
     first = next(other for other in report.marks if other.function == mark.function)
     if mark.function in report.unwritten and mark is first:
         lines += screen.paragraph(f"Next: {mark.function} is not written yet ({report.definition(mark.function)}).")
-    for texts in report.failure_texts(mark, every and mark.verdict != WAITING):
+    for failure in report.failures(mark, every and mark.verdict != WAITING):
         lines += [""] if lines else []
-        lines += screen.paragraph(f"{report.task} {texts['clause']}: {texts['sentence']}")
-        for label, field in LABELS.items():
-            if texts[field] and not (field == "because" and mark.verdict == WAITING):
-                lines += screen.wrap(label, texts[field])
-            if field == "call":
-                for number, reply in enumerate(texts["replies"], start=1):
-                    lines += screen.wrap(f"reply {number}", reply)
-    lines += printed_lines((mark.failures and mark.failures[0].get("printed")) or mark.printed, screen)
-    if hint and mark.hint:
-        lines += screen.wrap("hint", mark.hint)
+        lines += screen.paragraph(f"{report.task} {failure['clause']}: {failure['sentence']}")
+        for label, text in told(failure, mark.verdict):
+            lines += screen.wrap(label, text)
+    lines += printed_lines((mark.failures and mark.failures[0].printed) or mark.printed, screen)
+    hint = hint and (mark.failures and mark.failures[0].hint or mark.hint)
+    if hint:
+        lines += screen.wrap("hint", hint)
     return lines
 
 

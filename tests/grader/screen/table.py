@@ -1,0 +1,49 @@
+"""A class as lines of text: a row for each submission, the total, and the clauses that fail most."""
+
+from grader.result import LEFT_OUT, clauses_that_fail
+from grader.screen.screen import fold, width_of
+from grader.text import visible
+
+NAME_WIDTH = 40  # columns of a name
+
+
+def class_lines(result, screen):
+    """Return a row a submission in the order of names, the total, and the clauses that fail most."""
+    names = {entry["name"]: fold(visible(entry["name"]), NAME_WIDTH)[0] for entry in result["submissions"]}
+    width = max(map(width_of, names.values()), default=0)
+    lines = []
+    for entry in result["submissions"]:
+        groups = dict.fromkeys(mark["function"] for mark in entry["marks"])
+        marks = " ".join("".join(screen.mark(mark["verdict"]) for mark in entry["marks"] if mark["function"] == group) for group in groups)
+        name = names[entry["name"]]
+        edited = "changed what is provided" if entry["edits"] else ""
+        remark = ", ".join(filter(None, [entry["reason"] or entry["first_failing"], edited]))
+        start = f"{name}{' ' * (width - width_of(name))}  {entry['passed']:>2} of {entry['total']}  "
+        room = screen.width - width_of(start) - len(entry["marks"]) - len(groups) - 1
+        first, *more = fold(visible(remark), max(room, 20))
+        lines.append(f"{start}{marks}  {first}".rstrip())
+        lines += [" " * (screen.width - room) + line for line in more]
+    return lines + ["", *total_lines(result)]
+
+
+def total_lines(result):
+    """Return the total line, which clauses the class fails most, and what is missing."""
+    entries = result["submissions"]
+    passed = [entry["passed"] for entry in entries]
+    complete = sum(entry["passed"] == entry["total"] for entry in entries)
+    mean = sum(passed) / len(passed) if passed else 0.0
+    noun = "submission" if len(entries) == 1 else "submissions"
+    lines = [f"{len(entries)} {noun}, {complete} with all {len(result['tests'])}, mean {mean:.1f} of {len(result['tests'])}"]
+    most = clauses_that_fail(result)[:5]
+    if most:
+        lines.append("Clauses that fail most: " + ", ".join(f"{clause} ({count})" for clause, count in most))
+    if result["missing"]:
+        lines.append(f"Not graded: {len(result['missing'])} ({some(result['missing'])})")
+    if result["left_out"]:
+        lines.append(f"{LEFT_OUT}: {len(result['left_out'])} ({some(result['left_out'])})")
+    return lines
+
+
+def some(names):
+    """Return the first few of the names as a text."""
+    return ", ".join(map(visible, names[:5])) + (", ..." if len(names) > 5 else "")
