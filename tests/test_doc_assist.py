@@ -535,7 +535,7 @@ class ParseAnswer(LabTest):
             Row("all ids", raw=json.dumps({**ANSWER, "cited": IDS}), gives={**ANSWER, "cited": IDS}),
         ]
         self.returns_each(self.parsing, accepted, clause="G2")
-        other = IDS[0][:-1] + "9"
+        other = IDS[0][:-1] + "0"
         cited = [
             ([], "an answer without a source"),
             ([other], "an id that was not found in this turn"),
@@ -727,7 +727,8 @@ class RunTurn(LabTest):
 
 DOCUMENT = fresh.text("# Harbour\n\nThe cellar holds every pump.\n\n## Restarting\n\nTurn both valves gently, then restart everything.\n")
 GENTLY = fresh.text("valves gently")
-FOUND, CELLAR = "guide/pumps.md#2", "guide/pumps.md#1"
+GUIDE = f"{fresh.name('guide/pumps')}.md"
+FOUND, CELLAR = f"{GUIDE}#2", f"{GUIDE}#1"
 LOOKS, CITES = decision(query=GENTLY), json.dumps({"answer": fresh.text("Turn both valves."), "cited": [FOUND]})
 
 
@@ -749,7 +750,7 @@ class CommandLine(LabTest):
         """Run main on a folder `desk` with these files; return (exit code, lines of stdout, lines of stderr)."""
         text = lambda value: value if isinstance(value, str) else json.dumps(value)
         files = {"desk/scenario.json": text(scenario), "desk/cases.json": text(cases)}
-        documents = {"guide/pumps.md": DOCUMENT} if documents is None else documents
+        documents = {GUIDE: DOCUMENT} if documents is None else documents
         files.update((f"desk/docs/{name}", content) for name, content in documents.items())
 
         def main(arguments):
@@ -806,7 +807,7 @@ class CommandLine(LabTest):
             (["desk"], {"cases": [self.CASES[0], self.CASES[0]]}, "'first'", "an id is used twice"),
             (["desk"], {"cases": expected(status="done")}, "'odd': turn 1: expected: status", "no such status"),
             (["desk"], {"cases": expected(tool="restart")}, "'odd': turn 1: expected: tool", "no such tool"),
-            (["desk"], {"cases": expected(cited=["guide/pumps.md#3"])}, "guide/pumps.md#3", "no such passage"),
+            (["desk"], {"cases": expected(cited=[f"{GUIDE}#3"])}, f"{GUIDE}#3", "no such passage"),
             (["desk"], {"cases": changed(message=" ")}, "'odd': turn 1: message", "a blank message"),
             (["desk"], {"documents": {"notes.txt": DOCUMENT}}, "docs", "no document"),
             (["desk"], {"cases": changed(replies=[LOOKS])}, "'odd turn 1'", "the recorded replies run out"),
