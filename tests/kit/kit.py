@@ -26,8 +26,8 @@ def task_of(lab):
 
 
 def clauses_of(lab):
-    """Return the numbers of the clauses of a lab's contract, in order: ["P1", "P2", ...]."""
-    return re.findall(r"^- \*\*([A-Z]\d+)\*\* ", task_of(lab).read_text(encoding="utf-8"), re.MULTILINE)
+    """Return the numbers of the clauses of a lab's contract, in order: ["P1", "P2", ...]; without those marked (provided)."""
+    return re.findall(r"^- \*\*([A-Z]\d+)\*\* (?!\(provided\))", task_of(lab).read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def run(*arguments, cwd=KIT, env=None, **options):
