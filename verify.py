@@ -323,7 +323,7 @@ def grade_every_lab(options, limits):
     code = PASSED
     for each in every:
         if not options.q and each is not every[0]:
-            show(sys.stdout, [""])
+            say("")
         code = max(code, grade_lab(each, limits))
         if code > SIGNALLED:
             break
@@ -367,7 +367,7 @@ def say(text, stream=None):
 def show(screen, lines):
     """Write lines, where somebody reads them."""
     try:
-        print(*lines, sep="\n", flush=True) if screen is sys.stdout else screen.show(lines)
+        screen.show(lines)
     except BrokenPipeError:  # who reads the output has seen enough
         silence(sys.stdout)
     except OSError as error:
@@ -399,12 +399,12 @@ def main(arguments=None):
             signal.signal(getattr(signal, name), leave)
     try:
         code = run(arguments)
-        show(sys.stdout, [])
+        sys.stdout.flush()
         return code
     except UsageError as error:
         say(f"verify.py: {error}", sys.stderr)
         return USAGE_ERROR
-    except BrokenPipeError:
+    except BrokenPipeError:  # nobody reads what --watch or a short message says
         silence(sys.stdout)
         return FAILED
     except KeyboardInterrupt:

@@ -35,6 +35,7 @@ def write_folder(path, files):
     refuse_existing(path)
     path = Path(os.path.realpath(path))
     part = beside(path)
+    part.mkdir()
     try:
         for name, data in files.items():
             file = part / name

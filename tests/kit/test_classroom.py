@@ -214,6 +214,85 @@ class Classroom(unittest.TestCase):
         self.assertIn(f"Not graded: {len(written['missing'])}", out)
 
 
+@unittest.skipIf(os.name == "nt", "a signal to one process needs a POSIX system")
+class Stopped(unittest.TestCase):
+    """A class whose grading is ended from outside."""
+
+    setUp, submit = Classroom.setUp, Classroom.submit
+
+    def start(self, *arguments, slow=2.0):
+        """Begin to grade a class of which the last two are slow; return the process once the first of these runs."""
+        started = self.folder / "started"
+        started.unlink(missing_ok=True)
+        for number in range(2):
+            self.submit(f"zz_{number}", f"import time\nopen({str(started)!r}, 'w', encoding='utf-8').close()\ntime.sleep({slow})\n" + SOLUTION)
+        command = [sys.executable, str(KIT / "verify.py"), str(self.work), "--jobs", "2", "--timeout", "20", "--json", str(self.folder / "r.json")]
+        places = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.temporary))}
+        process = subprocess.Popen([*command, *arguments], env=places, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True)
+        wait_for(started)
+        return process
+
+    def nothing_left(self):
+        """Fail unless, within a second, no process and no folder of the grading is left."""
+        end = time.monotonic() + 5
+        while (left_processes(str(self.temporary)) or list(self.temporary.iterdir())) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual((left_processes(str(self.temporary)), list(self.temporary.iterdir())), ([], []))
+
+    def test_a_signal_writes_what_is_done(self):
+        """Also one to the whole group, as a scheduler or a terminal sends it; what runs gets a few seconds."""
+        for name, code in (("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)):
+            for send in (os.kill, os.killpg):
+                with self.subTest(signal=name, send=send.__name__):
+                    process = self.start()
+                    send(process.pid, getattr(signal, name))
+                    out, err = process.communicate(timeout=60)
+                    result = json.loads((self.folder / "r.json").read_text(encoding="utf-8"))
+                    done = [entry["name"] for entry in result["submissions"]]
+                    self.assertEqual((process.returncode, result["complete"]), (code, False), err)
+                    self.assertIn("zz_0", done)  # it ran, and was waited for
+                    self.assertRegex(err, "^\nStopping: waiting (5 s )?for [12]")
+                    self.assertFalse((self.folder / "r.kept").exists())
+                    self.nothing_left()
+
+    def test_what_runs_longer_than_a_scheduler_waits_is_dropped(self):
+        process = self.start(slow=15.0)
+        begun = time.monotonic()
+        process.terminate()
+        process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begun, 12)
+        result = json.loads((self.folder / "r.json").read_text(encoding="utf-8"))
+        self.assertEqual((process.returncode, result["complete"], "zz_0" in result["missing"]), (143, False, True))
+        self.assertIn("anna", [entry["name"] for entry in result["submissions"]])
+        self.nothing_left()
+
+    def test_a_kill_loses_nothing_that_was_graded(self):
+        """It is kept beside the result, is not overwritten unasked, and --resume goes on from it."""
+        process = self.start(slow=15.0)
+        process.kill()
+        process.communicate(timeout=60)
+        self.nothing_left()
+        kept = (self.folder / "r.kept").read_text(encoding="utf-8").splitlines()
+        graded = {json.loads(line)["name"] for line in kept[1:]}
+        self.assertIn("anna", graded)
+        again = [KIT / "verify.py", self.work, "--jobs", "2", "--timeout", "20", "--json", self.folder / "r.json"]
+        done = run(*again)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+        self.assertIn("--resume", done.stderr)
+        for number in range(2):
+            self.submit(f"zz_{number}", STARTER)
+        marked = [line if not number else json.dumps({**json.loads(line), "seconds": 99.0}) for number, line in enumerate(kept)]
+        cut_short = kept[1][:100]  # as a kill leaves the last line
+        (self.folder / "r.kept").write_text("\n".join([*marked, cut_short]), encoding="utf-8")
+        done = run(*again, "--resume", self.folder / "r.json")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        result = json.loads((self.folder / "r.json").read_text(encoding="utf-8"))
+        taken = {entry["name"] for entry in result["submissions"] if entry["seconds"] == 99.0}
+        self.assertEqual(taken, {name for name in graded if name not in (EVE, "gil", "zz_0", "zz_1")})
+        self.assertEqual((result["complete"], len(result["submissions"])), (True, len(NAMES) + 3))
+        self.assertFalse((self.folder / "r.kept").exists())
+
+
 class Autograder(unittest.TestCase):
     """The zip for Gradescope, unpacked and laid out as Gradescope does."""
 

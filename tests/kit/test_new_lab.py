@@ -81,6 +81,21 @@ class NewLab(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertEqual([line.split(" of 1")[0].split() for line in done.stdout.splitlines()[:2]], [["ann_1_halving", "1"], ["bo_2_halving-1", "0"]])
 
+    def test_every_lab_is_graded_by_one_command(self):
+        """The exit code is 0 when all pass all; reports and what is for one lab are refused before anything is graded."""
+        done = run("verify.py", "--lab", "all", "solution", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for text in ("solution/halving.py\n", "1 of 1 passed\n\nsolution/ticket_triage.py\n", "15 of 15 passed"):
+            self.assertIn(text, done.stdout)
+        shutil.copy(self.folder / "starter" / "halving.py", self.folder / "solution")
+        self.assertEqual(run("verify.py", "--lab", "all", "solution", "-q", cwd=self.folder).returncode, 1)
+        (self.folder / "solution" / "halving.py").unlink()
+        for arguments, named in ((["solution"], "halving.py"), (["--csv", "x.csv"], "--csv"), (["-k", "P1"], "-k"), (["--reset"], "--reset")):
+            with self.subTest(arguments=arguments):
+                done = run("verify.py", "--lab", "all", *arguments, cwd=self.folder)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+                self.assertIn(named, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

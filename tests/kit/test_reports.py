@@ -15,7 +15,7 @@ from kit import KIT  # noqa: F401 - it puts tests/ on the path
 
 from grader import files
 from grader.reports import format_of, formats
-from grader.result import FAILED, NOT_RUN, PASSED, WAITING, read_result
+from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, read_result, verdicts_by_clause
 from grader.text import LINE_LIMIT, visible
 
 WRITERS = {name: format_of(name).report for name in formats()}
@@ -84,6 +84,40 @@ SITUATIONS = {
     "no marks": result({**LOADLESS, "marks": [], "passed": 0, "total": 0}),
     "nasty": result(*NASTY_CLASS, missing=[f"late {name}" for name in NASTY[:3]]),
 }
+
+
+class Marks(unittest.TestCase):
+    """Which mark each clause of a test gets. A row is (clause, what came of it)."""
+
+    def verdicts(self, *rows, title="P5 P7 P8"):
+        case = type("ParseTriage", (unittest.TestCase,), {"test_it": lambda self: None})
+        case.test_it.__doc__ = "\n".join(f"{clause} A sentence." for clause in title.split())
+        mark = Mark(case("test_it"))
+        mark.verdict = PASSED
+        for clause, reason in rows:
+            mark.fail(Failure(clause, reason=reason))
+        return mark
+
+    def test_a_clause_fails_by_its_own_rows(self):
+        lost = "it ran longer than 5 s"
+        rows = [
+            ("all pass", [], (PASSED, PASSED, PASSED)),
+            ("one row of the second", [("P7", None)], (PASSED, FAILED, PASSED)),
+            ("rows of two", [("P8", None), ("P5", None)], (FAILED, PASSED, FAILED)),
+            ("the process ends: who comes later did not run", [("P7", lost), ("P7", lost), ("P8", lost)], (PASSED, FAILED, NOT_RUN)),
+            ("a clause that failed before the end has failed", [("P8", None), ("P7", lost), ("P8", lost)], (PASSED, FAILED, FAILED)),
+            ("outside the rows: nobody knows what was to come", [(None, lost)], (FAILED, NOT_RUN, NOT_RUN)),
+            ("a row, then the end outside the rows", [("P7", None), (None, lost)], (NOT_RUN, FAILED, NOT_RUN)),
+        ]
+        for because, failures, expected in rows:
+            with self.subTest(because=because):
+                self.assertEqual(self.verdicts(*failures).by_clause(), dict(zip(("P5", "P7", "P8"), expected)))
+        self.assertEqual(self.verdicts(("P9", None)).by_clause()["P9"], FAILED)  # a row of a clause that the title does not name
+
+    def test_a_clause_of_several_tests_has_the_gravest_verdict(self):
+        """And stands once, with the function whose test names it first, in the order of the contract."""
+        marks = [self.verdicts(title="P2 P10"), self.verdicts(("P2", None), title="P9 P2")]
+        self.assertEqual(verdicts_by_clause(marks), {"parse_triage": {"P2": FAILED, "P9": PASSED, "P10": PASSED}})
 
 
 class EveryWriter(unittest.TestCase):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zipfile
 from pathlib import Path
 
 from kit import KIT, run
@@ -70,6 +71,18 @@ class Output(WithFolder):
         for part in ("TASK.md P5: priority is", "call      parse_triage(", "expected  TriageError that names priority",
                      "got       {'category'", "why       true is a bool", "14 of 15 passed"):
             self.assertIn(part, done.stdout)
+
+    def test_a_clause_fails_by_a_row_of_its_own(self):
+        """In a test of several clauses the others keep their mark, also when a row ends the process."""
+        rows = [
+            (SOLUTION.replace("type(needs_human) is not bool", "needs_human not in (True, False)"), "P7"),
+            (SOLUTION.replace("type(priority) is not int or ", ""), "P5"),
+        ]
+        for text, clause in rows:
+            with self.subTest(clause=clause):
+                self.assertNotEqual(text, SOLUTION)
+                self.write(text)
+                self.assertEqual(re.findall(r"(\w\d+) \u2718", self.verify(self.folder).stdout), [clause])
 
     def test_an_exception_shows_the_submission_s_own_line(self):
         self.write(SOLUTION.replace('    _exactly(record, FIELDS', '    record["urgency"]\n    _exactly(record, FIELDS'))
@@ -172,16 +185,53 @@ class Reset(WithFolder):
 
 
 class Handout(WithFolder):
-    """A kit as students get it: without solution/ and tests/kit."""
+    """A kit as students get it, which --make-handout makes."""
 
     def setUp(self):
         super().setUp()
-        for name in ("verify.py", "TASK.md", "starter", "tests", "scenario"):
-            source = KIT / name
-            if source.is_dir():
-                shutil.copytree(source, self.folder / name, ignore=shutil.ignore_patterns("kit", "__pycache__"))
-            else:
-                shutil.copy(source, self.folder / name)
+        self.made = self.folder / "made"
+        done = self.verify("--make-handout", self.made)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.told = done.stdout
+        self.folder = self.made
+
+    def test_it_holds_no_solution_and_nothing_of_the_kit_s_own(self):
+        """And says what is left out. The starter is the original, whatever the kit's own has become."""
+        names = {path.relative_to(self.made).as_posix() for path in self.made.rglob("*") if path.is_file()}
+        self.assertLessEqual({"README.md", "TASK.md", "LICENSE", "verify.py", "tests/labtest.py", "scenario/record.py"}, names)
+        self.assertFalse([name for name in names if name.startswith(("solution", "tests/kit", ".")) or "__pycache__" in name])
+        self.assertEqual((self.made / "starter" / "ticket_triage.py").read_text(encoding="utf-8"), STARTER)
+        for name in ("solution/", "tests/kit/", ".github/"):
+            self.assertIn(name, self.told.partition("Left out: ")[2])
+
+    def test_a_zip_holds_the_same(self):
+        archive = self.made.with_name("made.zip")
+        self.assertEqual(self.verify("--make-handout", archive).returncode, 0)
+        with zipfile.ZipFile(archive) as content:
+            held = {name: content.read(name) for name in content.namelist()}
+        self.assertEqual(held, {path.relative_to(self.made).as_posix(): path.read_bytes() for path in self.made.rglob("*") if path.is_file()})
+
+    def test_it_writes_over_nothing_and_leaves_no_half(self):
+        """A folder, a file, a link to nowhere; a place that is not there; a kit that is not as its originals say."""
+        places = [self.made, self.made / "verify.py", self.made / "none" / "handout", self.made / "none" / "handout.zip"]
+        if os.name != "nt":
+            places.append(self.made.with_name("link.zip"))
+            places[-1].symlink_to("nowhere.zip")
+        rows = [(KIT, place) for place in places]
+        before = sorted(self.made.rglob("*"))
+        for kit, place in rows:
+            with self.subTest(place=place.name):
+                self.refused(kit, place)
+        self.assertEqual(sorted(self.made.rglob("*")), before)
+        (self.made / "tests" / "labtest.py").write_text("# mine", encoding="utf-8")
+        self.refused(self.made, self.made.with_name("new"), "tests/labtest.py was changed")
+        self.assertEqual(sorted(path.name for path in self.made.parent.iterdir()), sorted({"made", places[-1].name} - {"handout.zip"}))
+
+    def refused(self, kit, place, named=""):
+        done = run(kit / "verify.py", "--make-handout", place)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+        self.assertIn(str(place), done.stderr)
+        self.assertIn(named, done.stderr)
 
     def test_it_works_without_the_solution(self):
         done = run("verify.py", "starter", cwd=self.folder)
