@@ -1,10 +1,10 @@
-"""Record a model: let it answer the cases of a scenario once, keep its replies, and replay them for ever.
+"""Record a model: let it answer the cases of a scenario once, keep its replies, and replay them forever.
 
     python scenario/record.py starter scenario/ticket_triage --base-url http://127.0.0.1:8080/v1 --model NAME --out my_recording
     python starter/ticket_triage.py my_recording
 
-Any server that speaks OpenAI's chat completions will do: OpenAI, Ollama, llama.cpp, vLLM. The target runs in this
-process: record your own code, on your own machine. The API key is read from the environment and from nowhere else.
+It knows no lab by name: it takes what the lab's file hands it (load_scenario, evaluate, client_for, main). The target runs in
+this process: record your own code, on your own machine. The API key is read from the environment and from nowhere else.
 Exit codes: 0 every case is recorded; 1 some are not; 2 the command line, the target or a folder is wrong.
 """
 
@@ -13,271 +13,72 @@ import concurrent.futures
 import contextlib
 import copy
 import datetime
-import email.utils
-import http.client
+import filecmp
+import inspect
 import io
 import json
 import os
 import re
-import socket
-import ssl
+import shutil
 import sys
-import threading
+import tempfile
 import time
 import traceback
 import types
-import urllib.error
-import urllib.request
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from chat_client import STOPPED, TICK, ChatClient, RecordError, UsageError, checked_url, one_line  # noqa: E402 - it lies beside this file
 
 # ---- words and limits
 
-LAB = "ticket_triage"
 KEY_VARIABLE = "OPENAI_API_KEY"
 SETTINGS = ("temperature", "seed", "max_tokens", "max_completion_tokens", "response_format")
-ANSWER_LIMIT = 4 << 20  # bytes of one answer of the server
 CALL_LIMIT = 20  # replies to one case: a target that asks for more goes round in a loop, and each turn costs money
-RETRIES = 4
-WAIT_LIMIT = 60.0  # seconds before a retry, whatever Retry-After asks for
-CONNECT_LIMIT = 10.0  # seconds to connect to one address
-SECRET_LENGTH = 8  # a shorter key ("none", "ollama") is no secret, and may well stand in a reply
-TICK = 0.2  # seconds until a stop or a deadline is seen
-STOPPED = "stopped"
+HANDED = ("load_scenario", "evaluate", "client_for", "main", "read_json", "ReplayClient", "ScenarioError")  # by a lab's file
+OWN_FILES = ("scenario.json", "cases.json", "unfinished.json")  # of a recording; the scenario's other files are copied
 
 
-class UsageError(Exception):
-    """The command line, the target or a folder is wrong."""
+# ---- the lab
 
 
-class RecordError(Exception):
-    """A case cannot be recorded. for_all: the next could not either. passing: another try may help, after `wait` seconds."""
+def lab_file(target, scenario):
+    """Return the lab's file that a target names: the file itself, or the one in a folder that is called as a starter is.
 
-    def __init__(self, message, *, for_all=False, passing=False, wait=None):
-        super().__init__(message)
-        self.for_all, self.passing, self.wait = for_all, passing, wait
-
-
-def one_line(text, limit=200):
-    """Return text as a message shows it: on one line, control, format and surrogate characters escaped, cut."""
-    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in " ".join(str(text).split()))
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def explain(body):
-    """Return what an error body says: the message of the usual JSON shapes, else its text without HTML tags."""
-    text = body.decode("utf-8", "replace")
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):  # not JSON; nested too deep
-        return re.sub(r"(?is)<(script|style)\b.*?</\1\s*>|<[^>]*>", " ", text[:4000]).strip() or "no text"
-    for name in ("error", "message", "detail"):  # {"error": {"message": ...}}, {"error": ...}, {"detail": ...}
-        if isinstance(said, dict) and said.get(name):
-            said = said[name]
-    return said if isinstance(said, str) else json.dumps(said)
-
-
-def seconds_asked(header, now):
-    """Return the seconds from now that a Retry-After header asks for, a number or an HTTP date; None if it is neither."""
-    text = (header or "").strip()
-    if re.fullmatch("[0-9]{1,9}", text):
-        return float(text)
-    try:
-        return email.utils.mktime_tz(email.utils.parsedate_tz(text)) - now
-    except (TypeError, ValueError, IndexError, OverflowError):  # no date, or none that a calendar has
-        return None
-
-
-# ---- the client
-
-
-class TimedReader(io.RawIOBase):
-    """Reads a socket for as long as left() gives seconds: a server that sends a byte a second never meets its timeout."""
-
-    def __init__(self, file, sock, left):
-        self.file, self.sock, self.left = file, sock, left
-
-    readable = lambda self: True
-
-    def readinto(self, buffer):
-        while True:
-            self.sock.settimeout(self.left())
-            with contextlib.suppress(socket.timeout):
-                return self.sock.recv_into(buffer)
-
-    def close(self):
-        self.file.close()  # http.client's own file: it keeps the socket open until here
-        super().close()
-
-
-class Line(urllib.request.HTTPHandler):
-    """Opens http and https, and makes a timeout one for the whole request."""
-
-    def __init__(self, stop):
-        super().__init__()
-        self.stop = stop
-
-    def http_open(self, request, kind=http.client.HTTPConnection):
-        ends = time.monotonic() + request.timeout
-
-        def left():
-            if self.stop.is_set() or time.monotonic() >= ends:
-                raise RecordError(STOPPED if self.stop.is_set() else f"no whole answer within {request.timeout:g} s (--timeout)")
-            return TICK
-
-        def response(sock, *args, **options):
-            answer = http.client.HTTPResponse(sock, *args, **options)
-            answer.fp = io.BufferedReader(TimedReader(answer.fp, sock, left))
-            return answer
-
-        def connection(host, timeout):
-            made = kind(host, timeout=min(timeout, CONNECT_LIMIT))
-            made.response_class = response
-            return made
-        return self.do_open(connection, request)
-
-    def https_open(self, request):
-        return self.http_open(request, http.client.HTTPSConnection)
-
-    https_request = urllib.request.HTTPHandler.http_request
-
-
-def checked_url(text):
-    """Return a base URL without its last slash; UsageError, which shows nothing of it (a password?), if it is none."""
-    if not re.fullmatch(r"(?ai)https?://([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?(/[!-~]*)?", text) or re.search("[?#@]", text):
-        raise UsageError("--base-url: expected http:// or https://, a host and a path, without a password, ? and #")
-    return text.rstrip("/")
-
-
-def for_any_server(message):
-    """Return a message as every server takes it: a tool's result has no tool_call_id, so the user says it, in a fence."""
-    if message["role"] != "tool":
-        return message
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", message["content"])), default=0))
-    return {"role": "user", "content": f"The tool {message['name']} returned:\n{fence}\n{message['content']}\n{fence}"}
-
-
-class ChatClient:
-    """A client, client(messages) -> str, that asks a chat-completions server. Threads may share one.
-
-    base_url ends where /chat/completions begins. settings: further fields of each request, such as {"temperature": 0}.
-    timeout: seconds for one request. keep_cut: a reply that was cut at the token limit is a reply too.
-    sleep (seconds) and now (seconds since 1970) are there for tests. Set `stop`, and every call ends with a RecordError.
+    Where a folder has several, the scenario's name decides: judge and judge_small are scenarios of judge.py.
+    UsageError when none is meant, or when it is not clear which.
     """
-
-    def __init__(self, base_url, model, *, key="", settings=None, timeout=120.0, keep_cut=False, sleep=None, now=time.time):
-        self.url = checked_url(base_url) + "/chat/completions"
-        self.model, self.settings, self.timeout, self.keep_cut = model, dict(settings or {}), timeout, keep_cut
-        self.spent = {"requests": 0, "prompt_tokens": 0, "completion_tokens": 0}
-        self.stop = threading.Event()
-        self._key, self._sleep, self._now, self._lock = key, sleep or self.stop.wait, now, threading.Lock()
-        self._headers = {"Content-Type": "application/json", "User-Agent": "model-reply-labs"}
-        self._headers.update({"Authorization": f"Bearer {key}"} if key else {})
-        here = re.match(r"https?://(localhost|127\.[0-9.]+|\[::1\])[:/]", self.url)  # not by a proxy: it has a loopback of its own
-        self._opener = urllib.request.OpenerDirector()  # bare: what follows redirects would take the key to another host
-        for handler in (urllib.request.ProxyHandler({} if here else None), Line(self.stop)):
-            self._opener.add_handler(handler)
-
-    def __call__(self, messages):
-        """Return the model's reply to a conversation; RecordError says why there is none."""
-        question = {"model": self.model, "messages": [for_any_server(message) for message in messages], **self.settings}
-        body = json.dumps(question).encode("ascii")
-        for retry in range(RETRIES + 1):
-            if self.stop.is_set():
-                raise RecordError(STOPPED)
-            try:
-                return self._reply(self._answer(body))
-            except RecordError as error:
-                if retry == RETRIES or not error.passing:
-                    raise
-                wait = 2.0**retry if error.wait is None else max(error.wait, 0.0)
-            self._sleep(min(wait, WAIT_LIMIT))
-
-    def _answer(self, body):
-        """Send one request, and return the body of a good answer."""
-        request = urllib.request.Request(self.url, data=body, headers=self._headers, method="POST")
-        try:
-            with self._opener.open(request, timeout=self.timeout) as response:
-                answer = response.read(ANSWER_LIMIT + 1)
-                if len(answer) > ANSWER_LIMIT:
-                    raise RecordError(f"the answer has more than {ANSWER_LIMIT} bytes")
-                if response.length or (response.status == 200 and not answer):  # read(n) does not say that the end came early
-                    raise http.client.IncompleteRead(answer, response.length)
-        except (OSError, http.client.HTTPException, UnicodeError, OverflowError) as error:
-            raise self._lost(error) from None  # it may show what the server said
-        if not 200 <= response.status < 300:
-            raise self._refusal(response.status, response.headers, answer)
-        return answer
-
-    def _lost(self, error):
-        """Return the RecordError for a connection that cannot be made, or that broke."""
-        reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        never = (ConnectionRefusedError, socket.gaierror, ssl.SSLError, UnicodeError, OverflowError)  # no host, no such port
-        hopeless = isinstance(reason, never) and not isinstance(reason, ssl.SSLEOFError)
-        return RecordError(f"{self.url}: no answer: {self._shown(reason)}", for_all=hopeless, passing=not hopeless)
-
-    def _refusal(self, status, headers, body):
-        """Return the RecordError for an answer whose status is no success."""
-        if 300 <= status < 400:
-            place = self._shown(headers.get("Location", "nowhere"))
-            return RecordError(f"{self.url}: {status}: not followed to {place}: give the right --base-url", for_all=True)
-        message = f"{self.url}: {status}: {self._shown(explain(body))}"
-        if b"insufficient_quota" in body:  # comes as 429, but no waiting helps: OpenAI's word for an empty account
-            return RecordError(message, for_all=True)
-        wait = seconds_asked(headers.get("Retry-After"), self._now())
-        passing = status in (408, 409, 429) or status >= 500
-        return RecordError(message, for_all=401 <= status <= 405, passing=passing, wait=wait)
-
-    def _reply(self, answer):
-        """Return the reply that a good answer holds, and count its tokens."""
-        try:
-            record = json.loads(answer)
-        except (ValueError, RecursionError) as error:
-            raise RecordError(f"expected JSON from the server, got {self._shown(explain(answer))}") from error
-        record = record if type(record) is dict else {}
-        self._count(record.get("usage"))
-        choices = record.get("choices")
-        if type(choices) is not list or not choices or type(choices[0]) is not dict:
-            raise RecordError(f"choices: expected at least one, got {self._shown(explain(answer))}")
-        message, reason = choices[0].get("message"), choices[0].get("finish_reason")
-        reply = message.get("content") if type(message) is dict else None
-        if reason == "length" and not self.keep_cut:
-            raise RecordError("finish_reason: length: the reply is cut at the token limit (see --max-tokens and --keep-cut)")
-        if type(reply) is not str:
-            raise RecordError(f"content: expected text, got {self._shown(json.dumps(choices[0]))}")
-        if len(self._key) >= SECRET_LENGTH and self._key in reply:
-            raise RecordError("content: the reply repeats the API key, so it is not kept")
-        return reply
-
-    def _shown(self, text):
-        """Return what a server said as a message may show it: without the key, should it say the key."""
-        return one_line(str(text).replace(self._key, "[key]") if len(self._key) >= SECRET_LENGTH else text)
-
-    def _count(self, usage):
-        counts = {"requests": 1, **(usage if type(usage) is dict else {})}
-        with self._lock:
-            for name in self.spent:
-                self.spent[name] += counts[name] if type(counts.get(name)) is int else 0
+    path, kit = Path(target), Path(__file__).resolve().parents[1]
+    if target in ("starter", "solution") and not path.exists():
+        path = kit / target
+    if not path.is_dir():
+        return path.resolve()
+    labs, name = {file.name for file in (kit / "starter").glob("*.py")}, Path(scenario).resolve().name
+    found = [file for file in sorted(path.glob("*.py")) if file.name in labs]
+    meant = [file for file in found if name == file.stem or name.startswith(f"{file.stem}_")]
+    if len(found) > 1 and len(meant) != 1:
+        raise UsageError(f"{target}: which lab is {name} a scenario of? Name its file: {', '.join(file.name for file in found)}")
+    if not found:
+        raise UsageError(f"{target}: no file of a lab is in this folder")
+    return (meant if len(found) > 1 else found)[0].resolve()
 
 
-# ---- the recording
-
-
-def load_target(text):
-    """Return the lab's module that a target names: starter, solution, a folder or a file; UsageError if it has none."""
-    path = Path(__file__).parents[1] / text if text in ("starter", "solution") and not Path(text).exists() else Path(text)
-    path = (path / f"{LAB}.py" if path.is_dir() else path).resolve()
-    module = sys.modules[LAB] = types.ModuleType(LAB)
+def load_target(target, scenario):
+    """Return the lab's module that a target names; UsageError when it does not load or lacks what a lab hands over."""
+    path = lab_file(target, scenario)
+    module = sys.modules[path.stem] = types.ModuleType(path.stem)
     module.__file__ = str(path)
     sys.path.insert(0, str(path.parent))
-    sys.dont_write_bytecode = True
-    source = path.read_bytes()  # the file as it is now, and no cache
+    sys.dont_write_bytecode, sys.pycache_prefix = True, os.devnull  # the files as they are now, and no cache
+    source = path.read_bytes()
     try:
         exec(compile(source, str(path), "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
-        raise UsageError(f"{text}: {failing_line(error, path)}") from error
-    for name in ("load_scenario", "read_json", "evaluate", "main", "ReplayClient", "ScenarioError"):
+        raise UsageError(f"{target}: {failing_line(error, path)}") from error
+    for name in HANDED:
         if not hasattr(module, name):
-            raise UsageError(f"{text}: {name}: missing")
+            raise UsageError(f"{target}: {path.name}: {name}: missing")
     return module
 
 
@@ -287,57 +88,123 @@ def failing_line(error, path):
     return f"{path.name} line {(lines or [getattr(error, 'lineno', 0)])[-1]}: {type(error).__name__}: {one_line(error)}"
 
 
+def parts_of(case):
+    """Return the parts of a case that have replies of their own: the case itself, or the dicts in one of its lists."""
+    if "replies" in case:
+        return [case]
+    listed = [item for value in case.values() if type(value) is list for item in value]
+    return [item for item in listed if type(item) is dict and "replies" in item]
+
+
+def filled(case, replies):
+    """Return a copy of a case with these replies, a list for each part."""
+    case = copy.deepcopy(case)
+    for part, own in zip(parts_of(case), replies):
+        part["replies"] = own
+    return case
+
+
 def outcome(target, scenario, cases, client_for):
-    """Return what the target's evaluate says of the cases; RecordError if it raises, or says no accuracy."""
+    """Return what the target's evaluate says of the cases; RecordError if it raises, or says no accuracy.
+
+    evaluate(cases, client_for, ...) gets by name whatever else it takes that the scenario has.
+    """
+    taken = inspect.signature(target.evaluate).parameters.values()
+    any_name = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken)
+    names = {parameter.name for parameter in taken} if not any_name else set(scenario) - {"name", "min_accuracy"}
+    options = {name: scenario[name] for name in names - {"cases"} if name in scenario}
     try:
-        report = target.evaluate(copy.deepcopy(cases), client_for, categories=scenario["categories"], tools=scenario["tools"])
+        report = target.evaluate(cases, client_for, **options)
         if not 0 <= report["accuracy"] <= 1:
             raise ValueError(f"accuracy: expected a number from 0 to 1, got {report['accuracy']!r}")
         return report
     except NotImplementedError as error:
-        raise UsageError(f"{LAB}.py: {one_line(error)}") from error
+        raise UsageError(f"{Path(target.__file__).name}: {one_line(error)}") from error
     except (Exception, SystemExit) as error:
         raise RecordError(f"the target failed: {failing_line(error, Path(target.__file__))}") from error
 
 
-def record_case(target, scenario, chat, case):
-    """Return the replies to one case; RecordError unless the target says the same when they are replayed."""
-    replies, failures = [], []
+# ---- one case
 
-    def client(messages):
+
+class CaseClients:
+    """The clients of one case: each asks the model, and keeps what it says with the part that it says it to.
+
+    begun: the replies that an earlier run has paid for, a list for each part; they are given again, not asked for.
+    """
+
+    def __init__(self, case, chat, begun):
+        self.case, self.chat = filled(case, [[] for _ in parts_of(case)]), chat
+        self.parts = parts_of(self.case)  # kept: a target may do with the case what it likes
+        self.begun = begun or [[] for _ in self.parts]
+        self.replies, self.failure = [[] for _ in self.parts], None
+
+    def client_for(self, part):
+        """Return the client of a part, which is the very dict that evaluate was given."""
+        number = next((number for number, own in enumerate(self.parts) if own is part), 0 if len(self.parts) == 1 else None)
+        if number is None:
+            raise RecordError("the target asked for the client of something that is not a part of the case")
+        return lambda messages: self.ask(number, messages)
+
+    def ask(self, number, messages):
+        own = self.replies[number]
         try:
-            if failures:
-                raise failures[0]  # a target may swallow it, and ask again
-            if len(replies) == CALL_LIMIT:
+            if self.failure:
+                raise self.failure  # a target may swallow it, and ask again
+            if sum(map(len, self.replies)) == CALL_LIMIT:
                 raise RecordError(f"the target asked for more than {CALL_LIMIT} replies")
-            replies.append(chat(messages))
-            return replies[-1]
+            own.append(self.begun[number][len(own)] if len(own) < len(self.begun[number]) else self.chat(messages))
+            return own[-1]
         except RecordError as error:
-            failures.append(error)
+            self.failure = error
             if error.for_all:
-                chat.stop.set()
+                self.chat.closing.set()
             raise
 
+    def paid(self):
+        """Return all replies that were paid for: those of this run, and of an earlier one what this did not come to."""
+        return [own + begun[len(own) :] for own, begun in zip(self.replies, self.begun)]
+
+
+def record_case(target, scenario, chat, case, begun=None):
+    """Return (replies, None), or (what was paid for, RecordError) unless the target says the same when they are replayed."""
+    clients = CaseClients(case, chat, begun)
     try:
-        report = outcome(target, scenario, [case], lambda _: client)
-    finally:
-        if failures:
-            raise failures[0]
-    replay = target.ReplayClient(replies)
-    if outcome(target, scenario, [case], lambda _: replay) != report or len(replay.requests) != len(replies):
-        raise RecordError("the target says something else when the same replies are replayed")
-    return replies
+        report = outcome(target, scenario, [clients.case], clients.client_for)
+        if clients.failure:
+            return clients.paid(), clients.failure
+        played = []
+
+        def replay_for(part):
+            played.append(target.client_for(part))
+            return played[-1]
+
+        again = outcome(target, scenario, [filled(case, clients.replies)], replay_for)
+        if again != report or sum(len(client.requests) for client in played) != sum(map(len, clients.replies)):
+            return clients.replies, RecordError("the target says something else when the same replies are replayed")
+        return clients.replies, None
+    except RecordError as error:
+        return clients.paid(), clients.failure or error
+
+
+# ---- the recording
 
 
 class Recording:
-    """The folder that is being made. replies: {case id: [reply]} of the cases recorded so far."""
+    """The folder that is being made.
+
+    replies: {case id: a list of replies for each part} of the cases that are recorded.
+    begun: the same for those that are not: what was paid for before they failed or were stopped.
+    """
 
     def __init__(self, folder, source, target, about):
-        self.folder, self.about, self.replies, self.spent = Path(folder), about, {}, {}
-        self.head = target.read_json(Path(source, "scenario.json"))
+        self.folder, self.source, self.about = Path(folder), Path(source), about
+        self.replies, self.begun, self.spent = {}, {}, {}
+        self.head = target.read_json(self.source / "scenario.json")
         self.threshold = self.head.pop("min_accuracy")
-        cases = target.read_json(Path(source, "cases.json"))  # a case's note tells of the replies that it had
-        self.cases = [{name: case[name] for name in case if name not in ("note", "replies")} for case in cases]
+        self.cases = target.read_json(self.source / "cases.json")
+        for part in [part for case in self.cases for part in (case, *parts_of(case))]:
+            part.pop("note", None)  # a note tells of the replies that there were
 
     def open(self, resume, target):
         """Make the folder, or go on with the recording in it; UsageError if that is not asked for or not possible."""
@@ -345,33 +212,82 @@ class Recording:
             self.folder.mkdir(exist_ok=resume)
         except FileExistsError as error:
             raise UsageError(f"--out: {self.folder} exists (--resume goes on with a recording)") from error
-        if not any(self.folder.iterdir()):
-            return
-        cases = target.load_scenario(self.folder)["cases"]
+        if any(self.folder.iterdir()):
+            self.take_over(target)
+
+    def take_over(self, target):
+        """Take the replies of the recording that is in the folder; UsageError when it is of something else."""
+        unfinished = self.folder / "unfinished.json"
+        read = target.read_json(unfinished) if unfinished.exists() else {}
         head = target.read_json(self.folder / "scenario.json")
         made = {**head, **head["recording"]} if type(head.get("recording")) is dict else head
         for name, value in {**self.head, **self.about}.items():
             if made.get(name) != value:
                 raise UsageError(f"--resume: {self.folder}: {name}: {one_line(made.get(name))} there, {one_line(value)} here")
+        cases = target.read_json(self.folder / "cases.json")
+        if cases:
+            target.load_scenario(self.folder)  # it names what is wrong in the file
+        empty = {case["id"]: filled(case, [[] for _ in parts_of(case)]) for case in self.cases}
         for case in cases:
-            self.replies[case["id"]] = case.pop("replies")
-            if case not in self.cases:
+            if filled(case, [[] for _ in parts_of(case)]) != empty.get(case["id"]):
                 raise UsageError(f"--resume: {self.folder}: case {case['id']}: another one than in the scenario")
+            self.replies[case["id"]] = [part["replies"] for part in parts_of(case)]
+        self.take_begun(unfinished, read, {case_id: len(parts_of(case)) for case_id, case in empty.items()})
+        for path, copied in self.other_files():
+            if copied.exists() and not filecmp.cmp(path, copied, shallow=False):
+                raise UsageError(f"--resume: {copied}: another file than in the scenario")
         self.spent = made
+
+    def take_begun(self, path, read, parts):
+        """Take what unfinished.json holds; parts: {case id: how many parts it has}. UsageError when it is something else."""
+        if type(read) is not dict:
+            raise UsageError(f"--resume: {path}: expected an object")
+        for case_id, begun in read.items():
+            lists = type(begun) is list and len(begun) == parts.get(case_id)
+            if not lists or not all(type(own) is list and all(type(reply) is str for reply in own) for own in begun):
+                raise UsageError(f"--resume: {path}: case {one_line(case_id)}: expected a list of replies for each part")
+        self.begun = {case_id: begun for case_id, begun in read.items() if case_id not in self.replies}
+
+    def other_files(self):
+        """Return [(file of the scenario, its place in the recording)] of what replies do not change: documents, say."""
+        files = [path for path in sorted(self.source.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+        beside = [path.relative_to(self.source) for path in files]
+        return [(self.source / path, self.folder / path) for path in beside if str(path) not in OWN_FILES and path.name[:4] != "TASK"]
 
     def kept(self):
         """Return the recorded cases with their replies, in the scenario's order."""
-        return [{**case, "replies": self.replies[case["id"]]} for case in self.cases if case["id"] in self.replies]
+        return [filled(case, self.replies[case["id"]]) for case in self.cases if case["id"] in self.replies]
 
     def save(self, chat, min_accuracy):
-        """Write both files, each whole or not at all; a lone surrogate becomes its JSON escape."""
+        """Write the files, each whole or not at all; a lone surrogate becomes its JSON escape."""
         spent = {name: count + self.spent.get(name, 0) for name, count in chat.spent.items()}
         recording = {**self.about, "date": datetime.date.today().isoformat(), **spent}
         head = {**self.head, "min_accuracy": min_accuracy, "recording": recording}
-        for name, value in (("cases.json", self.kept()), ("scenario.json", head)):
+        for path, copied in self.other_files():
+            if not copied.exists():
+                copied.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copied)
+        for name, value in (("unfinished.json", self.begun), ("cases.json", self.kept()), ("scenario.json", head)):
             part = self.folder / f"{name}.part"
+            if name == "unfinished.json" and not value:
+                (self.folder / name).unlink(missing_ok=True)
+                continue
             part.write_bytes((json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
             os.replace(part, self.folder / name)
+
+    def save_somewhere(self, chat, min_accuracy):
+        """Save; where the folder takes no more, into a new one in the temporary folder. Raise the folder's OSError then."""
+        try:
+            self.save(chat, min_accuracy)
+        except OSError as error:
+            full, self.folder = self.folder, Path(tempfile.mkdtemp(prefix="recording-"))
+            try:
+                self.save(chat, min_accuracy)
+            except OSError:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                self.folder = full
+                raise error from None
+            raise UsageError(f"{full}: {error.strerror}: what is done is in {self.folder}") from error
 
 
 def tell(text, end="\n"):
@@ -382,26 +298,38 @@ def tell(text, end="\n"):
 
 
 def settle(running, recording, chat):
-    """Keep the replies of the cases that are done, and report those that have none."""
+    """Keep the replies of the cases that are done, and report those that failed."""
     done = [future for future in running if future.done()]
     for future in done:
+        case_id = running.pop(future)
+        replies, error = future.result()
+        recording.begun.pop(case_id, None)
+        if error is None:
+            recording.replies[case_id] = replies
+            continue
+        if any(replies):
+            recording.begun[case_id] = replies
+        if str(error) != STOPPED:
+            tell(f"case {case_id}: {error}")
+    if done and (recording.replies or recording.begun) and not chat.closing.is_set():  # else the end saves
         try:
-            recording.replies[running[future]] = future.result()
-        except RecordError as error:
-            if str(error) != STOPPED:
-                tell(f"case {running[future]}: {error}")
-        del running[future]
-    if done and recording.replies:
-        recording.save(chat, recording.threshold)
+            recording.save(chat, recording.threshold)
+        except OSError as error:  # nothing more is paid for that cannot be kept; the end tries again
+            tell(f"{recording.folder}: {error.strerror}: no further case begins")
+            chat.closing.set()
 
 
 def record_all(target, scenario, recording, chat, jobs):
-    """Record the cases that have no replies yet, `jobs` side by side. Ctrl-C ends it and keeps what is done."""
+    """Record the cases that have no replies yet, `jobs` side by side.
+
+    Ctrl-C lets the requests that are under way come in, since they are paid for; a second one ends them, a third the program.
+    """
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         try:
             waiting = [case for case in scenario["cases"] if case["id"] not in recording.replies]
-            running = {pool.submit(record_case, target, scenario, chat, case): case["id"] for case in waiting}
+            begun = recording.begun
+            running = {pool.submit(record_case, target, scenario, chat, case, begun.get(case["id"])): case["id"] for case in waiting}
             while running:
                 try:
                     concurrent.futures.wait(running, TICK)
@@ -409,20 +337,33 @@ def record_all(target, scenario, recording, chat, jobs):
                     tokens, seconds = chat.spent["prompt_tokens"] + chat.spent["completion_tokens"], time.monotonic() - began
                     tell(f"{len(recording.replies)}/{len(recording.cases)} cases, {tokens} tokens, {seconds:.0f} s", end="")
                 except KeyboardInterrupt:
-                    if chat.stop.is_set():  # the second one, for a target that does not end; what is done is saved
-                        os._exit(1)
-                    chat.stop.set()
+                    interrupt(recording, chat)
         finally:
             chat.stop.set()
+
+
+def interrupt(recording, chat):
+    """Do what Ctrl-C asks for, the first, the second and the third time."""
+    if chat.stop.is_set():  # the third one, for a target that does not end
+        with contextlib.suppress(OSError, UsageError):
+            recording.save_somewhere(chat, recording.threshold)
+        os._exit(1)
+    if chat.closing.is_set():
+        chat.stop.set()
+    else:
+        chat.closing.set()
+        tell("no further request is sent; waiting for those under way (Ctrl-C again does not wait)")
 
 
 def conclude(target, scenario, recording, chat, stdout):
     """Write the accuracy that is measured, print the line that a replay prints, and return the exit code."""
     kept, total = recording.kept(), len(recording.cases)
     tell(f"{len(kept)} of {total} cases are recorded" + ("" if len(kept) == total else "; --resume goes on with the others"))
+    if not kept and not recording.begun:
+        return 1
+    report = outcome(target, scenario, kept, target.client_for) if kept else {"accuracy": 0.0}
+    recording.save_somewhere(chat, report["accuracy"])
     if kept:
-        report = outcome(target, scenario, kept, lambda case: target.ReplayClient(case["replies"]))
-        recording.save(chat, report["accuracy"])
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             target.main([os.path.abspath(recording.folder)])
         print(next(line for line in printed.getvalue().splitlines() if line.startswith("accuracy=")), file=stdout)
@@ -438,7 +379,7 @@ def command_line(argv):
     parser = argparse.ArgumentParser("record.py", description="Record a model's replies to a scenario.", allow_abbrev=False)
     parser.error = refuse
     add = parser.add_argument
-    add("target", help=f"starter, solution, a folder with {LAB}.py, or that file")
+    add("target", help="starter, solution, a folder with the lab's file, or that file")
     add("scenario", help="a folder with scenario.json and cases.json")
     add("--base-url", required=True, type=checked_url, metavar="URL", help="the server, up to where /chat/completions begins")
     add("--model", required=True, metavar="NAME", help="the model's name at the server")
@@ -468,14 +409,17 @@ def run(given, stdout, sleep):
     key = os.environ.get(given.api_key_env or KEY_VARIABLE, "").strip()
     if (given.api_key_env and not key) or re.search("[^!-~]", key):
         raise UsageError("--api-key-env: expected the name of an environment variable that holds a key")
-    target = load_target(given.target)
-    scenario = target.load_scenario(given.scenario)
+    target = load_target(given.target, given.scenario)
     settings = {name: getattr(given, name) for name in SETTINGS if getattr(given, name) is not None}
     limits = {"timeout": given.timeout, "keep_cut": given.keep_cut}
     chat = ChatClient(given.base_url, given.model, key=key, settings=settings, sleep=sleep, **limits)
     about = {"model": chat.model, "licence": given.licence, "base_url": given.base_url, "settings": settings, "keep_cut": chat.keep_cut}
-    recording = Recording(given.out, given.scenario, target, about)
-    recording.open(given.resume, target)
+    try:
+        scenario = target.load_scenario(given.scenario)
+        recording = Recording(given.out, given.scenario, target, about)
+        recording.open(given.resume, target)
+    except target.ScenarioError as error:
+        raise UsageError(str(error)) from error
     try:
         record_all(target, scenario, recording, chat, given.jobs)
         return conclude(target, scenario, recording, chat, stdout)
@@ -490,7 +434,7 @@ def main(argv=None, sleep=None):
         given, stdout = command_line(argv), sys.stdout
         with contextlib.redirect_stdout(sys.stderr):  # for what the target prints
             return run(given, stdout, sleep)
-    except (UsageError, RecordError, OSError, KeyboardInterrupt, getattr(sys.modules.get(LAB), "ScenarioError", OSError)) as error:
+    except (UsageError, RecordError, OSError, KeyboardInterrupt) as error:
         tell(f"record.py: {error or 'interrupted'}")
         return 1 if isinstance(error, (RecordError, KeyboardInterrupt)) else 2
 
