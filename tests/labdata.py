@@ -128,10 +128,18 @@ def deep_values():
             low = middle
         except RecursionError:
             high = middle - 1
-    depths = range(low - 4, low + 4)
-    if low < 1200:  # before Python 3.12 the frames of functions count as well, and a worker has fewer
-        depths = range(low - 4, low + 32, 3)
+    depths = range(low - 6, low + 4)
+    if low < 1200:  # before Python 3.12 the frames of functions count as well; a worker has fewer, the loops have more
+        depths = range(low - 14, low + 32, 4)
     return ["[" * depth + "]" * depth for depth in depths]
+
+
+LOOKS_BROKEN = [  # texts that are right as they stand, although they look like something to repair
+    "&lt;b&gt; &amp; &#39;", "/* a */ b // c <!-- d --> # e", "a: True, b: False, c: None, d: NaN", "007 0x1F +3 1_000 1,5 .5 2.", "true", "null", "NaN", "3", "[]", "{}",
+    "\u201ca\u201d \u2018b\u2019 \u201ec\u201c \u00abd\u00bb", "{'a': 1,}", '{"category": "a"}', "```json", "```\na\n```", "<think>a</think> b", "<|im_end|> </s> [INST]", "\ufb01 \uff41\uff11 \u00b2 \u2026",
+    "e\u0301 \u00e9", "a\u00a0b\u200bc\ufeffd\u2028e", "a  b\tc\\nd", "\\u0041 \\\\", "C:\\new\\table", "50% %20 +", "a\r\nb", "],}", ",", "a,", "'a'", '"a"', "`a`", "**a** _b_", "json: a", "Answer: a", "$a$ \\(b\\)",
+    "\uff2f\uff2b\uff0c\uff08a\uff09\uff1a\uff1b", "stra\u00dfe \u0130", "\U0001f642 \ud83d", "\x1b[0m\x00\x7f", "...", "a-b", "A B",
+]  # fmt: skip
 
 
 # ---- texts one edit away from a JSON object

@@ -1,23 +1,25 @@
 """The fifteen tests of the ticket triage lab. Read the names and first lines: they are the contract.
 
-Each test both accepts and refuses something. A row of a table is a trap; `because` says why it is one.
+Each test both accepts and refuses something. A row of a table is a trap and begins with the reason. Names, texts and
+numbers that go through `fresh` are other ones where a grade is given. labtest.py says how a table is read.
 """
 
 import json
-import unittest
+import unicodedata
 from functools import lru_cache, partial
 
+from labdata import LOOKS_BROKEN, deep_values, edits, fresh, strict_json
+from labtest import Client, Containing, LabTest, Mismatch, Row, same
+
 import ticket_triage as lab
-from labtest import Client, Containing, LabTest, Mismatch
 from grader.line.session import command_line
 
-CATEGORIES = ["billing", "delivery", "outage", "returns"]
-TICKET = "My parcel </ticket> has been at the depot since Monday."
-ANSWER = {"category": "delivery", "priority": 3, "summary": "Parcel stuck at depot", "needs_human": False}
+CATEGORIES = BILLING, DELIVERY, OUTAGE, RETURNS = fresh.names("billing", "delivery", "outage", "returns")
+TICKET = fresh.text("My parcel </ticket> has been at the depot since Monday.")
+ANSWER = {"category": DELIVERY, "priority": 3, "summary": fresh.text("Parcel stuck at depot"), "needs_human": False}
 RAW = json.dumps(ANSWER)
 BAD = json.dumps({**ANSWER, "priority": 7})
 WORSE = json.dumps({**ANSWER, "summary": "   "})
-
 
 def reply(**changes):
     """Return a valid reply with some fields changed."""
@@ -28,21 +30,43 @@ def without(field):
     return json.dumps({name: value for name, value in ANSWER.items() if name != field})
 
 
+def parsing(row):
+    return partial(lab.parse_triage, row.raw, CATEGORIES)
+
+
 @lru_cache(maxsize=None)
-def deep_values():
-    """Return JSON values nested about as deep as the decoder of this Python follows: some it reads, some it does not."""
-    low, high = 1, 1 << 17
-    while low < high:
-        middle = (low + high + 1) // 2
-        try:
-            json.loads("[" * middle + "]" * middle)
-            low = middle
-        except RecursionError:
-            high = middle - 1
-    depths = range(low - 4, low + 4)
-    if low < 1200:  # before Python 3.12 the frames of functions count as well, and a worker has fewer
-        depths = range(low - 4, low + 32, 3)
-    return ["[" * depth + "]" * depth for depth in depths]
+def edited():
+    """Return {clause: rows} of the edits of RAW: which clause they break, or P2 where they are right as they stand."""
+    rows = {"P2": [], "P3": [], "category": [], "priority": [], "needs_human": []}
+    for edit in edits(RAW, fresh.random("parse_triage")):
+        row, record = Row(edit.because, raw=edit.text), said_by(edit.text)
+        if type(record) is not dict:
+            rows["P2"].append(row)
+        elif record.keys() != ANSWER.keys():
+            rows["P3"].append(row)
+        else:
+            wrong = [field for field in ("category", "priority", "needs_human") if not same(record[field], ANSWER[field])]
+            if not wrong:
+                row.gives = {**ANSWER, "summary": record["summary"].strip()}
+            rows[wrong[0] if wrong else "P2"].append(row)
+    return rows
+
+
+def said_by(text):
+    """Return what a text says as JSON, or None where it is not JSON."""
+    try:
+        return strict_json(text)
+    except ValueError:
+        return None
+
+
+def summarized(because, summary, kept=None, clause="P6"):
+    return Row(because, clause=clause, summary=summary, gives={**ANSWER, "summary": summary if kept is None else kept})
+
+
+TRACK, REFUND, HOURS = fresh.names("track", "refund", "hours")
+NUMBER, CARRIER, AMOUNT, EXPRESS = fresh.names("number", "carrier", "amount", "express")
+ORDER, PRICE, SENDER = fresh.number(1007), fresh.number(12.5), fresh.text("north")
 
 
 class Tools:
@@ -53,26 +77,36 @@ class Tools:
 
     def table(self):
         return {
-            "track": {"function": self.track, "parameters": {"number": int, "carrier": str}},
-            "refund": {"function": self.refund, "parameters": {"amount": float, "express": bool}},
-            "hours": {"function": self.hours, "parameters": {}},
+            TRACK: {"function": self.track, "parameters": {NUMBER: int, CARRIER: str}},
+            REFUND: {"function": self.refund, "parameters": {AMOUNT: float, EXPRESS: bool}},
+            HOURS: {"function": self.hours, "parameters": {}},
         }
 
-    def track(self, number, carrier):
-        self.calls.append(("track", number, carrier))
-        return {"place": "Łódź", "days": number - 1000}
+    def receive(self, name, values, arguments):
+        self.calls.append((name, arguments))
+        if values:
+            raise TypeError(f"{name} received {values!r} without names: pass the arguments by name")
 
-    def refund(self, amount, express):
-        self.calls.append(("refund", amount, express))
-        return [amount, express]
+    def track(self, *values, **arguments):
+        self.receive(TRACK, values, arguments)
+        return {"place": fresh.text("Łódź"), "days": arguments[NUMBER] - 1000}
 
-    def hours(self):
-        self.calls.append(("hours",))
+    def refund(self, *values, **arguments):
+        self.receive(REFUND, values, arguments)
+        return [arguments[AMOUNT], arguments[EXPRESS]]
+
+    def hours(self, *values, **arguments):
+        self.receive(HOURS, values, arguments)
         return None
 
 
-TRACK = {"tool": "track", "arguments": {"carrier": "north", "number": 1007}}  # not in the order of the parameters
-HOURS = {"tool": "hours", "arguments": {}}
+def call_of(tool, **arguments):
+    return {"tool": tool, "arguments": arguments}
+
+
+TRACK_CALL = call_of(TRACK, **{CARRIER: SENDER, NUMBER: ORDER})  # not in the order of the parameters
+TRACKED = {"place": fresh.text("Łódź"), "days": ORDER - 1000}
+HOURS_CALL = call_of(HOURS)
 
 
 def assistant(raw):
@@ -93,81 +127,79 @@ class ParseTriage(LabTest):
         """P1 Around the object there may be whitespace, and inside that one Markdown fence that is closed.
 
         Hint: A fence has two parts, a first line and an end. Which of the two does this reply have? And are
-        there backticks that are no fence?
+        there backticks that are not a fence?
         """
         quoting = {**ANSWER, "summary": "Run ```npm ci``` or ``` again"}
-        accepted = [
-            (RAW, ANSWER, "there is nothing to take off"),
-            (f" \n\t{RAW}\n\n", ANSWER, "models send blank lines"),
-            (f"```\n{RAW}\n```", ANSWER, "a fence"),
-            (f"```json\n{RAW}\n```", ANSWER, "a fence that names the format"),
-            (f"\n  ```json\n{json.dumps(ANSWER, indent=2)}\n```  \n", ANSWER, "whitespace goes first, then the fence"),
-            (json.dumps(quoting), quoting, "backticks inside a JSON string are text"),
-            (f"```json\n{json.dumps(quoting, indent=2)}\n```", quoting, "the last ``` closes the fence, not the first"),
-        ]
-        refused_replies = [
-            (f"```json\n{RAW}", "a fence that is not closed is no fence: the reply may be cut short"),
-            (f"```json\n{RAW}\n``", "two backticks close no fence"),
-            (f"{RAW}\n```", "a fence that is not opened is no fence"),
-            (f"```\n```json\n{RAW}\n```\n```", "one fence is taken off, not two"),
-            (f"```yaml\n{RAW}\n```", "only ``` and ```json open a fence"),
-            (f"Here it is:\n```json\n{RAW}\n```", "the fence surrounds the whole reply, or it is no fence"),
-            (f"```json\n{RAW}\n```\nAnything else?", "the closing ``` ends the reply"),
-        ]
-        self.ahead(partial(lab.parse_triage, raw, CATEGORIES) for raw, *_ in accepted + refused_replies)
-        for raw, expected, because in accepted:
-            with self.subTest(clause="P1", because=because):
-                self.returns(expected, lab.parse_triage, raw, CATEGORIES)
-        for raw, because in refused_replies:
-            with self.subTest(clause="P1", because=because):
-                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
+        self.returns_each(parsing, [
+            Row("there is nothing to take off", raw=RAW),
+            Row("models send blank lines", raw=f" \n\t{RAW}\n\n"),
+            Row("a fence", raw=f"```\n{RAW}\n```"),
+            Row("a fence that names the format", raw=f"```json\n{RAW}\n```"),
+            Row("whitespace goes first, then the fence", raw=f"\n  ```json\n{json.dumps(ANSWER, indent=2)}\n```  \n"),
+            Row("backticks inside a JSON string are text", raw=json.dumps(quoting), gives=quoting),
+            Row("the last ``` closes the fence, not the first", raw=f"```json\n{json.dumps(quoting, indent=2)}\n```", gives=quoting),
+        ], clause="P1", gives=ANSWER)
+        self.refuses_each(lab.TriageError, parsing, [
+            Row("a fence that is not closed is not a fence: the reply may be cut short", raw=f"```json\n{RAW}"),
+            Row("two backticks do not close a fence", raw=f"```json\n{RAW}\n``"),
+            Row("a fence that is not opened is not a fence", raw=f"{RAW}\n```"),
+            Row("one fence is taken off, not two", raw=f"```\n```json\n{RAW}\n```\n```"),
+            Row("only ``` and ```json open a fence", raw=f"```yaml\n{RAW}\n```"),
+            Row("only ``` and ```json open a fence", raw=f"```jsonc\n{RAW}\n```"),
+            Row("a fence is made of backticks", raw=f"~~~json\n{RAW}\n~~~"),
+            Row("the fence surrounds the whole reply, or it is not a fence", raw=f"Here it is:\n```json\n{RAW}\n```"),
+            Row("the closing ``` ends the reply", raw=f"```json\n{RAW}\n```\nAnything else?"),
+            Row("inside a fence there is one object too", raw=f"```json\n{RAW},\n```"),
+            Row("inside a fence there is one object too", raw=f"```json\n{RAW[:-1]}\n```"),
+            Row("inside a fence there is one object too", raw=f"```json\njson\n{RAW}\n```"),
+        ], clause="P1")
 
     def test_p2_refuses_all_but_one_json_object(self):
-        """P2 Nothing but one JSON object is taken; whatever else comes is refused, not mended.
+        """P2 Only one JSON object is accepted; every other text is refused, not mended.
         P8 No reply can cause an exception but TriageError, and its message names the field.
 
         Hint: The decoder can fail in more than one way, and it accepts more than JSON. Which exceptions can it
         raise here? What is parse_constant of json.loads for?
         """
-        with self.subTest(clause="P2", because="blanks between the parts of an object are JSON too"):
-            self.returns(ANSWER, lab.parse_triage, json.dumps(ANSWER, indent=3).replace("P", "\\u0050"), CATEGORIES)
-        refused_replies = [
-            ("", "nothing came"),
-            ("\ud800", "half a character, which UTF-8 cannot hold"),
-            (" \n ", "nothing but blanks came"),
-            ("The parcel is late.", "prose"),
-            (f"Sure! {RAW}", "prose before the object: do not search for it"),
-            (f"{RAW} Is that right?", "prose after the object"),
-            (f"{RAW}\n{RAW}", "two objects: which one counts?"),
-            (RAW[:-9], "the reply was cut short"),
-            (RAW[:-1], "the last brace is missing: do not repair"),
-            (f"[{RAW}]", "an array, although it holds a right object"),
-            ("4", "a number is JSON, and no object"),
-            (json.dumps(RAW), "a JSON string, although it holds a right object"),
-            ("null", "null is JSON, and no object"),
-            (RAW.replace('"', "'"), "single quotes are Python, not JSON"),
-            (RAW[:-1] + ",}", "a comma too many: do not repair"),
-            (RAW.replace("3", "NaN"), "Python reads NaN, and JSON has none"),
-            (RAW.replace("3", "-Infinity"), "Python reads Infinity, and JSON has none"),
-            (RAW.replace("3", "7" * 5000), "int() gives up on so many digits, with a plain ValueError"),
-            ("[" * 100_000, "the decoder gives up on deep nesting, with a RecursionError"),
-        ]
-        no_texts = (None, 7, RAW.encode(), ANSWER, [RAW])
-        deep = [RAW.replace("3", value) for value in deep_values()]
-        self.ahead(partial(lab.parse_triage, raw, CATEGORIES) for raw in (*[raw for raw, _ in refused_replies], *no_texts, *deep))
-        for raw, because in refused_replies:
-            with self.subTest(clause="P2", because=because):
-                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
-        for raw in no_texts:
-            with self.subTest(clause="P2", because="a client can return something that is no text at all"):
-                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
-        for raw in deep:
-            with self.subTest(clause="P8", because="showing a value nested this deep in a message can fail by itself"):
-                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
+        self.returns_each(parsing, [
+            Row("blanks between the parts of an object are JSON too", raw=json.dumps(ANSWER, indent=3), gives=ANSWER),
+            Row("an escaped letter is JSON too", raw=RAW.replace('"summary"', '"\\u0073ummary"'), gives=ANSWER),
+            *[
+                Row("a text that only looks broken is returned letter by letter", raw=json.dumps(answer, ensure_ascii=escaped), gives=answer)
+                for answer in [{**ANSWER, "summary": text} for text in LOOKS_BROKEN]
+                for escaped in (True, False)
+            ],
+        ], clause="P2")
+        self.refuses_each(lab.TriageError, parsing, [
+            Row("the reply is empty", raw=""),
+            Row("half a character, which UTF-8 cannot hold", raw="\ud800"),
+            Row("the reply is nothing but blanks", raw=" \n "),
+            Row("prose", raw=fresh.text("The parcel is late.")),
+            Row("prose before the object: do not search for it", raw=f"Sure! {RAW}"),
+            Row("prose after the object", raw=f"{RAW} Is that right?"),
+            Row("two objects: which one counts?", raw=f"{RAW}\n{RAW}"),
+            Row("the reply was cut short", raw=RAW[:-9]),
+            Row("the last brace is missing: do not repair", raw=RAW[:-1]),
+            Row("an array, although it holds a right object", raw=f"[{RAW}]"),
+            Row("a number is JSON, but not an object", raw="4"),
+            Row("a JSON string, although it holds a right object", raw=json.dumps(RAW)),
+            Row("null is JSON, but not an object", raw="null"),
+            Row("single quotes are Python, not JSON", raw=RAW.replace('"', "'")),
+            Row("a comma too many: do not repair", raw=RAW[:-1] + ",}"),
+            Row("Python reads NaN, and JSON does not have it", raw=RAW.replace(" 3,", " NaN,")),
+            Row("Python reads Infinity, and JSON does not have it", raw=RAW.replace(" 3,", " -Infinity,")),
+            Row("int() gives up on so many digits, with a plain ValueError", raw=RAW.replace(" 3,", f" {'7' * 5000},")),
+            Row("the decoder gives up on deep nesting, with a RecursionError", raw="[" * 100_000),
+            *[Row("a client can return something that is not text at all", raw=raw) for raw in (None, 7, RAW.encode(), ANSWER, [RAW])],
+        ], clause="P2")
+        self.refuses_each(lab.TriageError, parsing, [
+            Row("showing a value nested this deeply in a message can fail by itself", raw=RAW.replace(" 3,", f" {value},")) for value in deep_values()
+        ], clause="P8")
+        self.tries_each(lab.TriageError, parsing, edited()["P2"], clause="P2")
 
     def test_p3_wants_exactly_the_four_fields_each_once(self):
         """P3 There are four fields and no others: category, priority, summary, needs_human. A wrong one is named.
-        P2 Nothing but one JSON object is taken; whatever else comes is refused, not mended.
+        P2 Only one JSON object is accepted; every other text is refused, not mended.
         P9 The result is a dict with these four fields and nothing else, the summary stripped.
 
         Hint: An object can lack one field and have another one too many, so the number of its fields proves
@@ -176,30 +208,27 @@ class ParseTriage(LabTest):
         with self.subTest(clause="P9", because="the order of the fields is free"):
             backwards = json.dumps(dict(reversed(ANSWER.items())))
             self.returns(ANSWER, lab.parse_triage, backwards, CATEGORIES)
-        messages = set()
-        self.ahead(partial(lab.parse_triage, without(field), CATEGORIES) for field in ANSWER)
-        for field in ANSWER:
-            with self.subTest(clause="P3", because=f"{field} is missing"):
-                messages.add(self.refuses(lab.TriageError, field, lab.parse_triage, without(field), CATEGORIES))
-        with self.subTest(clause="P3", because="a message that is the same for every field names none"):
-            self.check("how many messages differ when another field is missing", len(messages), 4)
-        for raw, because in (("{}", "an object with no field at all"), (RAW.replace("category", "kind"), "four fields, and not the four")):
-            with self.subTest(clause="P3", because=because):
-                self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES)
-        more = (("confidence", 0.9), ("Category", "billing"), ("notes", None), ("", 1))
-        self.ahead(partial(lab.parse_triage, reply(**{extra: value}), CATEGORIES) for extra, value in more)
-        for extra, value in more:
-            with self.subTest(clause="P3", because=f"{extra!r} is one field too many"):
-                self.refuses(lab.TriageError, extra, lab.parse_triage, reply(**{extra: value}), CATEGORIES)
-        twice = [
-            ("category", '{"category": "billing", ' + RAW[1:], "the decoder keeps the last and says nothing"),
-            ("priority", RAW[:-1] + ', "priority": 3}', "twice the same value is still twice"),
-            ("needs_human", RAW[:-1] + ', "needs_hum\\u0061n": true}', "\\u0061 is an a: the same key"),
-        ]
-        self.ahead(partial(lab.parse_triage, raw, CATEGORIES) for _, raw, _ in twice)
-        for field, raw, because in twice:
-            with self.subTest(clause="P2", because=because):
-                self.refuses(lab.TriageError, field, lab.parse_triage, raw, CATEGORIES)
+        messages = self.refuses_each(lab.TriageError, parsing, [
+            Row(f"{field} is missing", raw=without(field), names=field) for field in ANSWER
+        ], clause="P3")
+        with self.subTest(clause="P3", because="a message that is the same for every field does not name one"):
+            self.check("how many messages differ when another field is missing", len(set(messages)), 4)
+        notes = fresh.name("notes")
+        self.refuses_each(lab.TriageError, parsing, [
+            Row("an object with no field at all", raw="{}"),
+            Row("four fields, and not the four", raw=RAW.replace("category", "kind")),
+            Row("four fields, and one of them with a capital letter", raw=RAW.replace("priority", "Priority")),
+            Row("a field too many", raw=reply(**{fresh.name("confidence"): 0.9}), names=fresh.name("confidence")),
+            Row("a field with a capital letter is another one", raw=reply(Category=BILLING), names="Category"),
+            Row("a field too many, although it is null", raw=reply(**{notes: None}), names=notes),
+            Row("a field too many, although its name is empty", raw=reply(**{"": 1})),
+            *edited()["P3"],
+        ], clause="P3")
+        self.refuses_each(lab.TriageError, parsing, [
+            Row("the decoder keeps the last and reports nothing", names="category", raw=f'{{"category": "{BILLING}", {RAW[1:]}'),
+            Row("twice the same value is still twice", names="priority", raw=RAW[:-1] + ', "priority": 3}'),
+            Row("\\u0061 is an a: the same key", names="needs_human", raw=RAW[:-1] + ', "needs_hum\\u0061n": true}'),
+        ], clause="P2")
 
     def test_p4_category_is_one_of_the_categories(self):
         """P4 category is one of the given names, whichever container holds them.
@@ -209,183 +238,185 @@ class ParseTriage(LabTest):
         value, or is it among the categories?
         """
         wrong = [
-            ("refunds", "it is not among the categories"),
-            ("Delivery", "names are compared letter by letter"),
-            (" delivery ", "only the summary is stripped"),
-            ("deliver", "a part of a name is no name"),
-            ("", "an empty name is part of every name"),
-            (["delivery"], "a list cannot be looked up in a set: TypeError"),
-            ({"delivery": 1}, "an object cannot be looked up in a set: TypeError"),
-            (None, "null is no category"),
-            (True, "true is no category"),
-            (2, "a position is no category"),
+            Row("it is not among the categories", category=fresh.name("refunds")),
+            Row("names are compared letter by letter", category=DELIVERY.title()),
+            Row("names are compared letter by letter", category=DELIVERY.upper()),
+            Row("only the summary is stripped", category=f" {DELIVERY} "),
+            Row("a part of a name is not a name", category=DELIVERY[:-1]),
+            Row("a longer name is another one", category=DELIVERY + "s"),
+            Row("two names are not one", category=f"{BILLING}, {DELIVERY}"),
+            Row("an empty name is part of every name", category=""),
+            Row("a list cannot be looked up in a set: TypeError", category=[DELIVERY]),
+            Row("an object cannot be looked up in a set: TypeError", category={DELIVERY: 1}),
+            Row("null is not a category", category=None),
+            Row("true is not a category", category=True),
+            Row("a position is not a category", category=2),
         ]
         for container in (list, tuple, set, frozenset):
-            categories = container(CATEGORIES)
-            with self.subTest(clause="P4", because=f"it is in the {container.__name__}"):
-                expected = {**ANSWER, "category": "returns"}
-                self.returns(expected, lab.parse_triage, reply(category="returns"), categories)
-            rows = wrong if container is list else wrong[3:7]
-            self.ahead(partial(lab.parse_triage, reply(category=category), categories) for category, _ in rows)
-            for category, because in rows:
-                with self.subTest(clause="P4", because=because):
-                    self.refuses(lab.TriageError, "category", lab.parse_triage, reply(category=category), categories)
+            def sorting(row, categories=container(CATEGORIES)):
+                return partial(lab.parse_triage, reply(category=row.category), categories)
+
+            expected = {**ANSWER, "category": RETURNS}
+            self.returns_each(sorting, [Row(f"it is in the {container.__name__}", category=RETURNS, gives=expected)], clause="P4")
+            self.refuses_each(lab.TriageError, sorting, wrong, clause="P4", names="category")
+        self.refuses_each(lab.TriageError, parsing, edited()["category"], clause="P4", names="category")
+        odd = [*LOOKS_BROKEN, " a ", "straße", "STRASSE", unicodedata.normalize("NFD", "é")]
+        self.returns_each(lambda row: partial(lab.parse_triage, reply(category=row.category), odd), [
+            Row("a name on the list is right, however it is spelled, and returned letter by letter", category=name, gives={**ANSWER, "category": name})
+            for name in odd
+        ], clause="P4")
 
     def test_p5_p7_priority_is_an_int_and_needs_human_a_bool(self):
-        """P5 priority is 1, 2, 3 or 4, and nothing passes for one of these that only looks like it.
+        """P5 priority is 1, 2, 3 or 4; a value that only resembles one of them is refused.
         P7 needs_human takes the two JSON booleans and nothing else.
         P8 No reply can cause an exception but TriageError, and its message names the field.
 
         Hint: Try isinstance(True, int), True == 1 and 2.0 == 2 in the interpreter. Which check tells them
         apart?
         """
-        wrong_priorities = [
-            ("true", "true is a bool, and bool is a kind of int"),
-            ("false", "false is a bool, and bool is a kind of int"),
-            ("2.0", "2.0 equals 2 and is a float"),
-            ("1e400", "1e400 is read as an infinite float"),
-            ('"2"', "a text is not converted"),
-            ("null", "null is no number"),
-            ("[2]", "a list is no number"),
-            ("0", "0 is below 1"),
-            ("5", "5 is above 4"),
-            ("-3", "-3 is below 1"),
-        ]
-        for priority in (1, 2, 3, 4):
-            with self.subTest(clause="P5", because="1 and 4 are in"):
-                self.returns({**ANSWER, "priority": priority}, lab.parse_triage, reply(priority=priority), CATEGORIES)
-        self.ahead(partial(lab.parse_triage, RAW.replace("3", priority), CATEGORIES) for priority, _ in wrong_priorities)
-        for priority, because in wrong_priorities:
-            with self.subTest(clause="P5", because=because):
-                self.refuses(lab.TriageError, "priority", lab.parse_triage, RAW.replace("3", priority), CATEGORIES)
-        for needs_human in (True, False):
-            with self.subTest(clause="P7", because="false is an answer, not a missing one"):
-                expected = {**ANSWER, "needs_human": needs_human}
-                self.returns(expected, lab.parse_triage, reply(needs_human=needs_human), CATEGORIES)
-        wrong_flags = [
-            (0, "0 equals false and is an int"),
-            (1, "1 equals true and is an int"),
-            ("no", "a text that is not empty counts as true"),
-            ("", "an empty text counts as false"),
-            ("true", "a text is not converted"),
-            (None, "null is no answer"),
-            ([], "an empty list counts as false"),
-        ]
-        self.ahead(partial(lab.parse_triage, reply(needs_human=needs_human), CATEGORIES) for needs_human, _ in wrong_flags)
-        for needs_human, because in wrong_flags:
-            with self.subTest(clause="P7", because=because):
-                raw = reply(needs_human=needs_human)
-                self.refuses(lab.TriageError, "needs_human", lab.parse_triage, raw, CATEGORIES)
-        with self.subTest(clause="P8", because="a message that is the same for every field names none"):
-            raws = (reply(priority=7), reply(needs_human=7))
-            messages = {self.refuses(lab.TriageError, "", lab.parse_triage, raw, CATEGORIES) for raw in raws}
-            self.check("how many messages differ when another field is wrong", len(messages), 2)
+        self.returns_each(parsing, [
+            Row("1 and 4 are in", raw=reply(priority=priority), gives={**ANSWER, "priority": priority}) for priority in (1, 2, 3, 4)
+        ], clause="P5")
+        self.refuses_each(lab.TriageError, lambda row: partial(lab.parse_triage, RAW.replace(" 3,", f" {row.priority},"), CATEGORIES), [
+            Row("true is a bool, and bool is a kind of int", priority="true"),
+            Row("false is a bool, and bool is a kind of int", priority="false"),
+            Row("2.0 equals 2 and is a float", priority="2.0"),
+            Row("1e0 equals 1 and is a float", priority="1e0"),
+            Row("1e400 is read as an infinite float", priority="1e400"),
+            Row("a text is not converted", priority='"2"'),
+            Row("a word is not converted", priority='"high"'),
+            Row("null is not a number", priority="null"),
+            Row("a list is not a number", priority="[2]"),
+            Row("an object is not a number", priority='{"value": 2}'),
+            Row("0 is below 1", priority="0"),
+            Row("5 is above 4", priority="5"),
+            Row("-3 is below 1", priority="-3"),
+        ], clause="P5", names="priority")
+        self.refuses_each(lab.TriageError, parsing, edited()["priority"], clause="P5", names="priority")
+        self.returns_each(parsing, [
+            Row("false is an answer, not a missing one", raw=reply(needs_human=flag), gives={**ANSWER, "needs_human": flag}) for flag in (True, False)
+        ], clause="P7")
+        self.refuses_each(lab.TriageError, lambda row: partial(lab.parse_triage, reply(needs_human=row.flag), CATEGORIES), [
+            Row("0 equals false and is an int", flag=0),
+            Row("1 equals true and is an int", flag=1),
+            Row("0.0 equals false and is a float", flag=0.0),
+            Row("a text that is not empty counts as true", flag="no"),
+            Row("an empty text counts as false", flag=""),
+            Row("a text is not converted", flag="true"),
+            Row("a text is not converted", flag="False"),
+            Row("null is not an answer", flag=None),
+            Row("an empty list counts as false", flag=[]),
+        ], clause="P7", names="needs_human")
+        self.refuses_each(lab.TriageError, parsing, edited()["needs_human"], clause="P7", names="needs_human")
+        messages = self.refuses_each(lab.TriageError, parsing, [
+            Row("the priority is wrong", raw=reply(priority=7)), Row("the flag is wrong", raw=reply(needs_human=7)),
+        ], clause="P8")
+        with self.subTest(clause="P8", because="a message that is the same for every field does not name one"):
+            self.check("how many messages differ when another field is wrong", len(set(messages)), 2)
 
     def test_p6_summary_has_1_to_120_characters_after_stripping(self):
         """P6 summary has 1 to 120 characters, blanks around it not counted; a longer one is refused, not cut.
         P9 The result is a dict with these four fields and nothing else, the summary stripped.
+        P8 No reply can cause an exception but TriageError, and its message names the field.
 
         Hint: Which text do you measure, and which text do you return?
         """
-        accepted = [
-            ("Late", "Late", "P6", "a short summary"),
-            ("x", "x", "P6", "1 character is enough"),
-            ("y" * 120, "y" * 120, "P6", "120 characters fit"),
-            ("\n  " + "z" * 120 + " \t", "z" * 120, "P6", "it is counted after stripping"),
-            ("包" * 120, "包" * 120, "P6", "characters are counted, not bytes"),
-            ("Late \ud800\0", "Late \ud800\0", "P8", "half a character and a NUL are characters: do not encode"),
-            ("  Two  words\n", "Two  words", "P9", "blanks inside stay, blanks around go"),
-        ]
-        wrong = [
-            ("", "nothing is no summary"),
-            (" \n\t ", "blanks are no summary"),
-            ("z" * 121, "121 characters do not fit, and cutting would lose some in silence"),
-            ("word " * 50, "a long text is refused, not cut"),
-            (None, "null is no text"),
-            (5, "a number is no text"),
-            (["Late"], "a list is no text, although it has a length"),
-        ]
-        self.ahead(partial(lab.parse_triage, reply(summary=summary), CATEGORIES) for summary, *_ in accepted + wrong)
-        for summary, expected, clause, because in accepted:
-            with self.subTest(clause=clause, because=because):
-                self.returns({**ANSWER, "summary": expected}, lab.parse_triage, reply(summary=summary), CATEGORIES)
-        for summary, because in wrong:
-            with self.subTest(clause="P6", because=because):
-                self.refuses(lab.TriageError, "summary", lab.parse_triage, reply(summary=summary), CATEGORIES)
+        y, z, sign, late = fresh.text("y"), fresh.text("z"), fresh.text("包"), fresh.text("Late")
+        summing = lambda row: partial(lab.parse_triage, reply(summary=row.summary), CATEGORIES)
+        self.returns_each(summing, [
+            summarized("a short summary", late),
+            summarized("1 character is enough", y),
+            summarized("120 characters fit", y * 120),
+            summarized("it is counted after stripping", f"\n  {z * 120} \t", z * 120),
+            summarized("characters are counted, not bytes", sign * 120),
+            summarized("half a character and a NUL are characters: do not encode", "Late \ud800\0", clause="P8"),
+            summarized("blanks inside stay, blanks around go", "  Two  words\n", "Two  words", clause="P9"),
+        ])
+        self.refuses_each(lab.TriageError, summing, [
+            Row("nothing is not a summary", summary=""),
+            Row("blanks are not a summary", summary=" \n\t "),
+            Row("121 characters do not fit, and cutting loses some in silence", summary=z * 121),
+            Row("a long text is refused, not cut", summary=fresh.text("word ") * 50),
+            Row("null is not a text", summary=None),
+            Row("a number is not a text", summary=5),
+            Row("true is not a text", summary=True),
+            Row("a list is not a text, although it has a length", summary=[late]),
+            Row("an object is not a text, although it has a length", summary={late: late}),
+        ], clause="P6", names="summary")
 
 
 class RunToolCall(LabTest):
-    def calls_ahead(self, calls):
-        self.ahead(partial(lab.run_tool_call, call, Tools().table()) for call in calls)
+    def setUp(self):
+        self.recorder = Tools()
 
-    def refuses_call(self, named, call, tools=None):
-        """Fail unless the call is refused with a message that has `named`, and no tool was run (R4). Return the message."""
-        recorder = Tools()
-        table = recorder.table() if tools is None else tools
-        message = self.refuses(lab.ToolCallError, named, lab.run_tool_call, call, table)
-        self.check("the tools that a refused call ran", recorder.calls, [])
-        return message
+    def calling(self, row):
+        """Return the call of a row; its table is the recorder's, unless it has one of its own."""
+        return partial(lab.run_tool_call, row.call, getattr(row, "tools", self.recorder.table()))
+
+    def no_tool_ran(self, row):
+        self.check("the tools that a refused call ran (R4)", self.recorder.calls, [])
+
+    def refuses_calls(self, rows, **common):
+        """Fail unless each call is refused and no tool has run (R4). Return the messages."""
+        return self.refuses_each(lab.ToolCallError, self.calling, rows, after=self.no_tool_ran, **common)
 
     def test_r1_r5_takes_a_tool_and_its_arguments_and_runs_it_once(self):
         """R1 A call has two keys, tool and arguments. ToolCallError names the one that is missing or extra.
-        R5 A good call runs its function once and gives (name, result); what the function raises comes out as it is.
+        R5 A good call runs its function once and returns (name, result); an exception of the function passes through.
 
         Hint: Who promises that call is a dict? And when the tool itself fails: is the call to blame?
         """
-        recorder = Tools()
-        results = [
-            (TRACK, ("track", {"place": "Łódź", "days": 7}), "the result is passed on as it is"),
-            (HOURS, ("hours", None), "None is a result too"),
-        ]
-        for call, expected, because in results:
-            with self.subTest(clause="R5", because=because):
-                self.returns(expected, lab.run_tool_call, call, recorder.table())
+        self.refuses_calls([
+            *[Row("a call that is not a dict", call=call) for call in (None, HOURS, 5, ["tool", "arguments"], json.dumps(HOURS_CALL))],
+            Row("arguments is missing", call={"tool": HOURS}, names="arguments"),
+            Row("tool is missing", call={"arguments": {}}, names="tool"),
+            Row("a key too many", call={**HOURS_CALL, fresh.name("reason"): ""}, names=fresh.name("reason")),
+            Row("a key too many", call={**HOURS_CALL, "category": DELIVERY}, names="category"),
+            Row("a key with a capital letter is another one", call={"Tool": HOURS, "arguments": {}}),
+            Row("a key by another name", call={"name": HOURS, "arguments": {}}),
+            Row("a key by another name", call={"tool": HOURS, "parameters": {}}),
+            Row("a call inside a list", call=[HOURS_CALL]),
+            Row("a call inside an object", call={"tool_call": HOURS_CALL}),
+        ], clause="R1")
+        self.returns_each(self.calling, [
+            Row("the result is returned as it is", call=TRACK_CALL, gives=(TRACK, TRACKED)),
+            Row("None is a result too", call=HOURS_CALL, gives=(HOURS, None)),
+        ], clause="R5")
         with self.subTest(clause="R5", because="each function is called exactly once"):
-            self.check("the tools that ran", recorder.calls, [("track", 1007, "north"), ("hours",)])
-        for error in (KeyError("depot"), RuntimeError("the carrier does not answer")):
+            self.check("the tools that ran", self.recorder.calls, [(TRACK, TRACK_CALL["arguments"]), (HOURS, {})])
+        for error in (KeyError(fresh.text("depot")), RuntimeError(fresh.text("the carrier does not answer"))):
 
             def broken(failure=error):
                 raise failure
 
-            with self.subTest(clause="R5", because="a tool that fails is no bad call: its exception passes through"):
-                tools = {"hours": {"function": lambda: broken(), "parameters": {}}}
-                self.passes_on(error, lab.run_tool_call, HOURS, tools)
-        no_dicts = (None, "hours", 5, ["tool", "arguments"])
-        wrong = [
-            ("arguments", {"tool": "hours"}),
-            ("tool", {"arguments": {}}),
-            ("reason", {**HOURS, "reason": "to know"}),
-            ("category", {**HOURS, "category": "delivery"}),
-        ]
-        self.calls_ahead([*no_dicts, *[call for _, call in wrong]])
-        for call in no_dicts:
-            with self.subTest(clause="R1", because="a call that is no dict"):
-                self.refuses_call("", call)
-        for named, call in wrong:
-            with self.subTest(clause="R1", because=f"{named} is missing, or one key too many"):
-                self.refuses_call(named, call)
+            with self.subTest(clause="R5", because="a tool that fails does not make a bad call: its exception passes through"):
+                tools = {HOURS: {"function": lambda: broken(), "parameters": {}}}
+                self.passes_on(error, lab.run_tool_call, HOURS_CALL, tools)
 
     def test_r2_runs_only_tools_of_the_whitelist(self):
-        """R2 Only a tool on the list runs. Another name is refused by name, and what is no str is refused as well.
+        """R2 Only a tool on the list runs. Another name is refused by name, and a name that is not a str is refused as well.
         R4 When a call is turned down, no tool has run.
 
         Hint: The name comes out of a reply, so it can be of any type. Can a value of every type be looked up in
         a dict?
         """
-        with self.subTest(clause="R2", because="the tool is on the list"):
-            self.returns(("hours", None), lab.run_tool_call, HOURS, Tools().table())
-        other_names = ("delete_customer", "Hours", "hours ", "hour", "__class__", "")
-        self.calls_ahead({"tool": name, "arguments": {}} for name in other_names)
-        for name in other_names:
-            with self.subTest(clause="R2", because=f"{name!r} is not on the list, letter by letter"):
-                self.refuses_call(name, {"tool": name, "arguments": {}})
-        with self.subTest(clause="R2", because="the list is empty"):
-            self.refuses_call("hours", HOURS, tools={})
-        no_names = (["hours"], {"hours": 1}, None, 5, True)
-        self.calls_ahead({"tool": name, "arguments": {}} for name in no_names)
-        for name in no_names:
-            with self.subTest(clause="R2", because="a name that is no text; a list or dict cannot even be looked up"):
-                self.refuses_call("", {"tool": name, "arguments": {}})
+        others = [
+            fresh.name("delete_customer"), HOURS.title(), HOURS.upper(), f"{HOURS} ", f" {HOURS}", f"{HOURS}\n", HOURS[:-1], HOURS[1:], HOURS + "s", "__class__",
+            f"functions.{HOURS}", f"default_api.{HOURS}", f"tools:{HOURS}", f"tool_{HOURS}", f"{HOURS}_tool", f"{HOURS}()", f"{HOURS}.json", f"/{HOURS}", f"@{HOURS}",
+            f"get_{HOURS}", f"{HOURS}-1", f"'{HOURS}'", f'"{HOURS}"', f"`{HOURS}`", f"<{HOURS}>", f"{HOURS},{TRACK}", f"{HOURS}\u200b", f"\ufeff{HOURS}",
+            "".join(chr(ord(char) + 0xFEE0) for char in HOURS), "",
+        ]  # fmt: skip
+        self.refuses_calls([
+            Row("it is not on the list, letter by letter", call=call_of(name), names=name if name.replace("_", "").isalnum() and name.isascii() else "") for name in others
+        ], clause="R2")
+        self.refuses_calls([Row("the list is empty", call=HOURS_CALL, tools={}, names=HOURS)], clause="R2")
+        self.refuses_calls([
+            Row("a name that is not a text; a list or dict cannot even be looked up", call=call_of(name)) for name in ([HOURS], {HOURS: 1}, None, 5, True)
+        ], clause="R2")
+        self.returns_each(self.calling, [Row("the tool is on the list", call=HOURS_CALL, gives=(HOURS, None))], clause="R2")
+        self.returns_each(lambda row: partial(lab.run_tool_call, call_of(row.name), {row.name: {"function": lambda: None, "parameters": {}}}), [
+            Row("a name on the list is right, however it is spelled", name=name, gives=(name, None)) for name in (*LOOKS_BROKEN, *others)
+        ], clause="R2")
 
     def test_r3_r4_wants_exactly_the_declared_arguments(self):
         """R3 The arguments are as declared: these names, values of these types. The message names the parameter.
@@ -394,57 +425,89 @@ class RunToolCall(LabTest):
         Hint: Which of your checks come after the tool was called? And what does isinstance say about True and
         int?
         """
-        recorder = Tools()
-        for amount, express in ((12.5, True), (0.0, False)):
-            with self.subTest(clause="R3", because="values of the declared types, falsy ones too"):
-                call = {"tool": "refund", "arguments": {"amount": amount, "express": express}}
-                self.returns(("refund", [amount, express]), lab.run_tool_call, call, recorder.table())
-        with self.subTest(clause="R3", because="0 is an int, and an empty text is a str"):
-            call = {"tool": "track", "arguments": {"number": 0, "carrier": ""}}
-            self.returns(("track", {"place": "Łódź", "days": -1000}), lab.run_tool_call, call, recorder.table())
-        wrong = [
-            ("carrier", "track", {"number": 1007}, "carrier is missing"),
-            ("number", "track", {"carrier": "north"}, "number is missing"),
-            ("speed", "track", {"number": 1007, "carrier": "north", "speed": 2}, "speed is one argument too many"),
-            ("when", "hours", {"when": "now"}, "a tool without parameters takes none"),
-            ("number", "track", {"number": "1007", "carrier": "north"}, "a text is not converted"),
-            ("number", "track", {"number": 1007.0, "carrier": "north"}, "1007.0 equals 1007 and is a float"),
-            ("number", "track", {"number": True, "carrier": "north"}, "true is a bool, and bool is a kind of int"),
-            ("number", "track", {"number": None, "carrier": "north"}, "null is no int"),
-            ("carrier", "track", {"number": 1007, "carrier": 5}, "the last argument is checked before the tool runs"),
-            ("carrier", "track", {"number": 1007, "carrier": None}, "null is no str"),
-            ("amount", "refund", {"amount": 12, "express": True}, "12 is an int: nothing is converted"),
-            ("amount", "refund", {"amount": "12.5", "express": True}, "a text is not converted"),
-            ("express", "refund", {"amount": 12.5, "express": 1}, "1 equals true and is an int"),
-            ("express", "refund", {"amount": 12.5, "express": "yes"}, "a text is no bool"),
-            ("arguments", "track", [1007, "north"], "a list is no dict"),
-            ("arguments", "hours", [], "an empty list is no dict"),
-            ("arguments", "hours", None, "null is no dict"),
-            ("arguments", "hours", "{}", "JSON inside a text is not decoded"),
-        ]
-        self.calls_ahead({"tool": tool, "arguments": arguments} for _, tool, arguments, _ in wrong)
-        messages = []
-        for named, tool, arguments, because in wrong:
-            with self.subTest(clause="R3", because=because):
-                messages.append(self.refuses_call(named, {"tool": tool, "arguments": arguments}))
-        with self.subTest(clause="R3", because="a message that is the same for every parameter names none"):
-            self.check("how many messages differ when carrier or number is missing", len(set(messages[:2])), 2)
+        tracking = lambda **changes: call_of(TRACK, **{**TRACK_CALL["arguments"], **changes})
+        refunding = lambda **changes: call_of(REFUND, **{AMOUNT: PRICE, EXPRESS: True, **changes})
+        missing = self.refuses_calls([
+            Row("the text is missing", names=CARRIER, call=call_of(TRACK, **{NUMBER: ORDER})),
+            Row("the number is missing", names=NUMBER, call=call_of(TRACK, **{CARRIER: SENDER})),
+        ], clause="R3")
+        with self.subTest(clause="R3", because="a message that is the same for every parameter does not name one"):
+            self.check("how many messages differ when another parameter is missing", len(set(missing)), 2)
+        speed, when = fresh.names("speed", "when")
+        self.refuses_calls([
+            Row("one argument too many", names=speed, call=tracking(**{speed: 2})),
+            Row("a tool without parameters takes none", names=when, call=call_of(HOURS, **{when: "now"})),
+            Row("a text is not converted", names=NUMBER, call=tracking(**{NUMBER: str(ORDER)})),
+            Row("a float that equals an int is a float", names=NUMBER, call=tracking(**{NUMBER: float(ORDER)})),
+            Row("true is a bool, and bool is a kind of int", names=NUMBER, call=tracking(**{NUMBER: True})),
+            Row("null is not an int", names=NUMBER, call=tracking(**{NUMBER: None})),
+            Row("a list is not an int", names=NUMBER, call=tracking(**{NUMBER: [ORDER]})),
+            Row("an empty text is not an int", names=NUMBER, call=tracking(**{NUMBER: ""})),
+            Row("the last argument is checked before the tool runs", names=CARRIER, call=tracking(**{CARRIER: 5})),
+            Row("null is not a str", names=CARRIER, call=tracking(**{CARRIER: None})),
+            Row("a list is not a str", names=CARRIER, call=tracking(**{CARRIER: [SENDER]})),
+            Row("true is not a str", names=CARRIER, call=tracking(**{CARRIER: True})),
+            Row("an int is not a float: nothing is converted", names=AMOUNT, call=refunding(**{AMOUNT: int(PRICE)})),
+            Row("a text is not converted", names=AMOUNT, call=refunding(**{AMOUNT: str(PRICE)})),
+            Row("true is not a float", names=AMOUNT, call=refunding(**{AMOUNT: True})),
+            Row("1 equals true and is an int", names=EXPRESS, call=refunding(**{EXPRESS: 1})),
+            Row("0.0 equals false and is a float", names=EXPRESS, call=refunding(**{EXPRESS: 0.0})),
+            *[Row("a text is not a bool", names=EXPRESS, call=refunding(**{EXPRESS: text})) for text in ("yes", "true", "False", "")],
+        ], clause="R3")
+        self.refuses_calls([
+            Row("a name in another style is another name", call=call_of(TRACK, **{style(NUMBER): ORDER, CARRIER: SENDER}))
+            for style in (str.upper, str.title, "{} ".format, " {}".format, "{}s".format, "_{}".format, "{}:".format, "'{}'".format, "{}\u200b".format, "the_{}".format)
+        ], clause="R3")
+        self.refuses_calls([
+            Row("a list is not a dict", call={"tool": TRACK, "arguments": [ORDER, SENDER]}),
+            Row("a list of pairs is not a dict", call={"tool": TRACK, "arguments": [[NUMBER, ORDER], [CARRIER, SENDER]]}),
+            Row("JSON inside a text is not decoded", call={"tool": TRACK, "arguments": json.dumps(TRACK_CALL["arguments"])}),
+            Row("one value is not a dict", call={"tool": TRACK, "arguments": ORDER}),
+            *[Row("nothing is not an empty dict", call={"tool": HOURS, "arguments": nothing}) for nothing in ([], None, "", "{}", " ", "null", 0, False, "none")],
+            Row("a dict inside a list is not a dict", call={"tool": HOURS, "arguments": [{}]}),
+        ], clause="R3", names="arguments")
+        recorder = self.recorder = Tools()
+        self.returns_each(self.calling, [
+            Row("values of the declared types", call=refunding(), gives=(REFUND, [PRICE, True])),
+            Row("falsy values of the declared types", call=refunding(**{AMOUNT: 0.0, EXPRESS: False}), gives=(REFUND, [0.0, False])),
+            Row("0 is an int, and an empty text is a str", call=tracking(**{NUMBER: 0, CARRIER: ""}), gives=(TRACK, {**TRACKED, "days": -1000})),
+                    ], clause="R3")
+        received = lambda row: self.check("the arguments that the tool received", recorder.calls[-1], (TRACK, row.call["arguments"]))
+        self.returns_each(self.calling, [
+            Row("a text is passed on letter by letter", call=tracking(**{CARRIER: text})) for text in (*LOOKS_BROKEN, " a ")
+        ], clause="R3", gives=(TRACK, TRACKED), after=received)
 
 
 class Triage(LabTest):
-    def triage(self, expected, client, **options):
-        """Run triage on TICKET, check what it returns, and return what the client saw."""
-        options.setdefault("categories", CATEGORIES)
-        self.returns(expected, lab.triage, TICKET, client, **options)
-        return client.seen
+    def asking(self, row):
+        """Return the call of triage for a row: replies, what else it is given (options), and the tools that it may run."""
+        row.client = Client(*row.replies)
+        row.recorder = Tools()
+        options = {"tools": row.recorder.table(), **row.options}
+        return partial(lab.triage, row.ticket, row.client, categories=CATEGORIES, **options)
 
-    def triages_ahead(self, calls):
-        self.ahead(partial(lab.triage, TICKET, client, **options, categories=CATEGORIES) for client, options in calls)
+    def converses(self, rows, **common):
+        """Fail unless triage does in each row what it `gives`, asks as often as `asked` says, and runs the tools that `ran`."""
+        common = {"ticket": TICKET, "options": {}, "ran": None, "asked": None, **common}
+        return self.returns_each(self.asking, rows, after=self.asked_and_ran, **common)
 
-    def answer(self, attempts, tool_calls):
+    def asked_and_ran(self, row):
+        if row.asked is not None:
+            self.check("how often the client was asked", len(row.client.seen), row.asked)
+        if row.ran is not None:
+            self.check("the tools that ran", [name for name, _ in row.recorder.calls], row.ran)
+
+    def sees(self, row, *questions, **common):
+        """Fail unless the client of a row is asked these conversations, one for each reply."""
+        after = lambda row: self.check("what the client was asked", row.client.seen, list(questions))
+        self.returns_each(self.asking, [row], after=after, **{"ticket": TICKET, "options": {}, **common})
+
+    @staticmethod
+    def answer(attempts, tool_calls):
         return {**ANSWER, "attempts": attempts, "tool_calls": tool_calls, "fallback": False}
 
-    def fallback(self, attempts, tool_calls, summary=TICKET):
+    @staticmethod
+    def fallback(attempts, tool_calls, summary=TICKET):
         """Return the fallback: no category or priority is guessed, a human looks."""
         guess = {"category": None, "priority": None, "summary": summary, "needs_human": True}
         return {**guess, "attempts": attempts, "tool_calls": tool_calls, "fallback": True}
@@ -452,179 +515,153 @@ class Triage(LabTest):
     def test_t1_t5_t8_holds_one_growing_conversation(self):
         """T1 The conversation begins with build_messages(...), and keeps every reply as it was.
         T5 A valid answer ends it: the four fields, the attempts and tool calls that it took, and fallback False.
-        T8 The client sees all that was said so far. An exception of its own goes up: an outage is no bad reply.
-        T4 Each refusal spends an attempt and tells the client why, in the words of the TriageError.
+        T8 The client sees the whole conversation so far. Its exceptions pass through: an outage is not a bad reply.
+        T4 Each refusal costs an attempt and tells the client why, in the words of the TriageError.
 
         Hint: Go to the place that `got` names. Do you append the reply as it came, or what you made of it?
         Which of your lines can raise inside the try?
         """
-        tools = Tools().table()
-        start = lab.build_messages(TICKET, CATEGORIES, tools)
-        with self.subTest(clause="T1", because="the ticket stands in the block that build_messages makes"):
-            quoted = json.dumps(TICKET).replace("<", "\\u003c").replace(">", "\\u003e")
-            self.check("build_messages(...)[-1]", start[-1], {"role": "user", "content": Containing(quoted)})
-        client = Client(RAW)
-        with self.subTest(clause="T5", because="the first reply is right"):
-            self.triage(self.answer(1, 0), client, tools=tools)
-        with self.subTest(clause="T1", because="the client is first asked what build_messages makes"):
-            self.check("what the client was asked", client.seen, [start])
-        with self.subTest(clause="T5", because="a tool call that ran is no attempt"):
-            self.triage(self.answer(1, 1), Client(json.dumps(HOURS), RAW), tools=tools)
+        start = lab.build_messages(TICKET, CATEGORIES, Tools().table())
+        self.converses([
+            Row("the first reply is right", replies=[RAW], gives=self.answer(attempts=1, tool_calls=0), asked=1),
+            Row("a tool call that ran is not an attempt", replies=[json.dumps(HOURS_CALL), RAW], gives=self.answer(attempts=1, tool_calls=1)),
+        ], clause="T5")
+        self.sees(Row("the first question is what build_messages makes", replies=[RAW], gives=self.answer(attempts=1, tool_calls=0)), start, clause="T1")
         odd = f" ```json\n{BAD}\n``` \n"
         client = Client(odd, WORSE, RAW)
         with self.subTest(clause="T5", because="the third reply is right"):
-            self.triage(self.answer(3, 0), client, tools=tools, max_attempts=3)
+            tools = Tools().table()
+            self.returns(self.answer(attempts=3, tool_calls=0), lab.triage, TICKET, client, categories=CATEGORIES, tools=tools, max_attempts=3)
         with self.subTest(clause="T1", because="a reply is appended as it came, whatever is wrong with it"):
-            after_start = [asked[2:3] for asked in client.seen[1:]]
-            self.check("what follows the start when the client is asked again", after_start, [[assistant(odd)]] * 2)
+            after_start = [asked[len(start) :][:1] for asked in client.seen[1:]]
+            self.check("the message after the start when the client is asked again", after_start, [[assistant(odd)]] * 2)
+        refusals = [refused(lab.parse_triage, raw, CATEGORIES) for raw in (odd, WORSE)]
         with self.subTest(clause="T4", because="the client is told what is wrong with this reply, not with another"):
-            told = [refused(lab.parse_triage, raw, CATEGORIES) for raw in (odd, WORSE)]
-            self.check("the last message when the client is asked again", [asked[-1] for asked in client.seen[1:]], told)
+            self.check("the last message when the client is asked again", [asked[-1] for asked in client.seen[1:]], refusals)
         with self.subTest(clause="T8", because="each question holds all that was said before, as it was said"):
-            again = start + [assistant(odd), refused(lab.parse_triage, odd, CATEGORIES)]
-            third = again + [assistant(WORSE), refused(lab.parse_triage, WORSE, CATEGORIES)]
-            self.check("what the client was asked", client.seen, [start, again, third])
-        outages = (ConnectionError("no route"), ValueError("bad gateway"), KeyError("choices"), TimeoutError(), lab.TriageError("quota"))
-        for outage in outages:
-            with self.subTest(clause="T8", because="an outage is no bad reply: it costs no attempt and passes through"):
+            again = [*start, assistant(odd), refusals[0]]
+            self.check("what the client was asked", client.seen, [start, again, [*again, assistant(WORSE), refusals[1]]])
+        for outage in (ConnectionError("no route"), ValueError("bad gateway"), KeyError("choices"), TimeoutError(), lab.TriageError("quota")):
+            with self.subTest(clause="T8", because="an outage is not a bad reply: it costs no attempt and passes through"):
                 client = Client(BAD, outage, RAW)
                 self.passes_on(outage, lab.triage, TICKET, client, categories=CATEGORIES)
                 self.check("how often the client was asked", len(client.seen), 2)
 
     def test_t2_t3_runs_tool_calls_up_to_the_limit(self):
         """T2 The key tool makes a reply a tool call. Its result goes into the conversation as JSON, and no attempt is spent.
-        T3 One call too many is not run: the ticket falls back, and no attempt is spent.
-        R5 A good call runs its function once and gives (name, result); what the function raises comes out as it is.
+        T3 One call too many does not run: the ticket falls back, and no attempt is spent.
+        R5 A good call runs its function once and returns (name, result); an exception of the function passes through.
 
         Hint: Count on paper: how many calls have run when this reply comes? Do you look at the limit before you
         run the call, or after?
         """
-        recorder = Tools()
-        tools = recorder.table()
-        start = lab.build_messages(TICKET, CATEGORIES, tools)
-        raw = f"```\n{json.dumps(TRACK)}\n```"
-        with self.subTest(clause="T2", because="the tool's result goes to the client under the tool's name"):
-            seen = self.triage(self.answer(1, 2), Client(raw, json.dumps(HOURS), RAW), tools=tools)
-            once = start + [assistant(raw), {"role": "tool", "name": "track", "content": json.dumps(recorder.track(1007, ""))}]
-            twice = once + [assistant(json.dumps(HOURS)), {"role": "tool", "name": "hours", "content": "null"}]
-            self.check("what the client was asked", seen, [start, once, twice])
-        limits = [
-            ({}, [HOURS] * 3 + [ANSWER], self.answer(1, 3), 3, "three calls are allowed when nothing else is said"),
-            ({}, [HOURS] * 5, self.fallback(0, 3), 3, "the fourth call does not run, and costs no attempt"),
-            ({"max_tool_calls": 1}, [HOURS, HOURS, ANSWER], self.fallback(0, 1), 1, "the limit is one call"),
-            ({"max_tool_calls": 4}, [HOURS] * 4 + [ANSWER], self.answer(1, 4), 4, "the limit is four calls"),
-        ]
-        for options, replies, expected, ran, because in limits:
-            with self.subTest(clause="T3", because=because):
-                recorder = Tools()
-                client = Client(*map(json.dumps, replies))
-                self.triage(expected, client, tools=recorder.table(), **options)
-                self.check("the tools that ran", recorder.calls, [("hours",)] * ran)
-                self.check("how often the client was asked", len(client.seen), ran + 1)
-        failure = RuntimeError("the depot does not answer")
+        start = lab.build_messages(TICKET, CATEGORIES, Tools().table())
+        fenced, hours = f"```\n{json.dumps(TRACK_CALL)}\n```", json.dumps(HOURS_CALL)
+        once = [*start, assistant(fenced), {"role": "tool", "name": TRACK, "content": json.dumps(TRACKED)}]
+        twice = [*once, assistant(hours), {"role": "tool", "name": HOURS, "content": "null"}]
+        row = Row("the tool's result goes to the client under the tool's name", replies=[fenced, hours, RAW], gives=self.answer(attempts=1, tool_calls=2))
+        self.sees(row, start, once, twice, clause="T2")
+        self.converses([
+            Row("three calls are allowed by default", replies=[*[hours] * 3, RAW], gives=self.answer(attempts=1, tool_calls=3), ran=[HOURS] * 3, asked=4),
+            Row("the fourth call does not run, and costs no attempt", replies=[hours] * 5, gives=self.fallback(attempts=0, tool_calls=3), ran=[HOURS] * 3, asked=4),
+            Row("the limit is one call", options={"max_tool_calls": 1}, replies=[hours, hours, RAW], gives=self.fallback(attempts=0, tool_calls=1), ran=[HOURS], asked=2),
+            Row("the limit is four calls", options={"max_tool_calls": 4}, replies=[*[hours] * 4, RAW], gives=self.answer(attempts=1, tool_calls=4), ran=[HOURS] * 4, asked=5),
+        ], clause="T3")
+        failure = RuntimeError(fresh.text("the depot does not answer"))
 
         def broken():
             raise failure
 
-        with self.subTest(clause="R5", because="a tool that fails is no refused reply: its exception passes through"):
-            tools = {"hours": {"function": broken, "parameters": {}}}
-            self.passes_on(failure, lab.triage, TICKET, Client(json.dumps(HOURS), RAW), categories=CATEGORIES, tools=tools)
+        with self.subTest(clause="R5", because="a tool that fails does not make a refused reply: its exception passes through"):
+            tools = {HOURS: {"function": lambda: broken(), "parameters": {}}}
+            self.passes_on(failure, lab.triage, TICKET, Client(hours, RAW), categories=CATEGORIES, tools=tools)
 
     def test_t4_t6_t7_every_refused_reply_costs_an_attempt(self):
-        """T4 Each refusal spends an attempt and tells the client why, in the words of the TriageError.
-        T6 When the attempts are spent, the ticket falls back. Nobody is asked again, and no category is guessed.
+        """T4 Each refusal costs an attempt and tells the client why, in the words of the TriageError.
+        T6 When the attempts are spent, the ticket falls back. The client is not asked again, and no category is guessed.
         T7 Attempts and tool calls are counted over the whole ticket.
         T2 The key tool makes a reply a tool call. Its result goes into the conversation as JSON, and no attempt is spent.
-        P2 Nothing but one JSON object is taken; whatever else comes is refused, not mended.
+        P2 Only one JSON object is accepted; every other text is refused, not mended.
 
         Hint: Which line counts a refused reply, and does any line set that count back? Does your loop look at
         the limit before it asks the client again?
         """
-        unknown = {"tool": "delete_customer", "arguments": {}}
-        hours, bad_call, half = json.dumps(HOURS), json.dumps(unknown), json.dumps({"tool": "hours"})
-        not_a_number = '{"tool": "refund", "arguments": {"amount": NaN, "express": true}}'
-        twice = '{"tool": "hours", "arguments": {"when": 1}, "arguments": {}}'
-        inside = json.dumps(TRACK).replace('"number"', '"number": 1, "number"')
-        rows = [
-            ("T6", {}, [BAD, WORSE], self.fallback(2, 0), "two refused replies are the limit when nothing else is said"),
-            ("T6", {"max_attempts": 1}, [BAD], self.fallback(1, 0), "the limit is one"),
-            ("T6", {"max_attempts": 3}, [BAD, "?", WORSE], self.fallback(3, 0), "the limit is three"),
-            ("T5", {"max_attempts": 3}, [BAD, "?", RAW], self.answer(3, 0), "two refused replies, and then a right one"),
-            ("T4", {}, [bad_call, RAW], self.answer(2, 0), "a refused tool call costs an attempt as well"),
-            ("T4", {}, [bad_call, BAD], self.fallback(2, 0), "bad calls and bad answers are counted together"),
-            ("T2", {}, [half, bad_call], self.fallback(2, 0), "a tool call that did not run is not counted as one"),
-            ("T2", {}, [reply(tool="hours"), RAW], self.answer(2, 0), "an answer with the key tool is a tool call"),
-            ("P2", {}, [not_a_number, RAW], self.answer(2, 0), "NaN in a tool call is no JSON either"),
-            ("P2", {}, [twice, RAW], self.answer(2, 0), "a key given twice in a tool call"),
-            ("P2", {}, [inside, RAW], self.answer(2, 0), "an argument given twice in a tool call"),
-            ("T7", {}, [BAD, hours, WORSE], self.fallback(2, 1), "a good tool call gives no attempt back"),
-            ("T7", {}, [hours, BAD, hours, hours, hours], self.fallback(1, 3), "a bad reply gives no tool call back"),
-        ]
-        table = Tools().table()
-        self.triages_ahead((Client(*replies, RAW), {"tools": table, **options}) for _, options, replies, _, _ in rows)
-        for clause, options, replies, expected, because in rows:
-            with self.subTest(clause=clause, because=because):
-                client = Client(*replies, RAW)
-                self.triage(expected, client, tools=table, **options)
-                self.check("how often the client was asked", len(client.seen), len(replies))
-        told = [
-            ("T4", table, bad_call, lambda: refused(lab.run_tool_call, unknown, table), "the client is told why its tool call is refused"),
-            ("T2", table, half, lambda: refused(lab.run_tool_call, json.loads(half), table), "half a call is no answer"),
-            ("P2", table, inside, lambda: {"role": "user", "content": Containing("number")}, "the client is told what it gave twice"),
-            ("T4", None, hours, lambda: {"role": "user", "content": Containing("")}, "tools=None: every tool call is refused"),
-        ]
-        for clause, tools, raw, message, because in told:
-            start = lab.build_messages(TICKET, CATEGORIES, tools)
-            with self.subTest(clause=clause, because=because):
-                seen = self.triage(self.answer(2, 0), Client(raw, RAW), tools=tools)
-                self.check("what the client was asked", seen, [start, start + [assistant(raw), message()]])
-        deep_calls = [json.dumps(TRACK).replace("1007", value) for value in deep_values()[:8]]
-        self.triages_ahead((Client(raw), {"tools": table, "max_attempts": 1}) for raw in deep_calls)
-        for raw in deep_calls:
-            with self.subTest(clause="T4", because="a call nested deep is refused, and showing it in a message does not fail"):
-                self.triage(self.fallback(1, 0), Client(raw), tools=table, max_attempts=1)
-        summaries = [
-            (" \n" + "q" * 130 + "\n", "q" * 120, "blanks go first, then 120 characters stay"),
-            ("r" * 119 + "  end", "r" * 119 + " ", "the cut is made once, at 120 characters"),
-            (" short\t", "short", "a short ticket stays whole"),
-        ]
-        for ticket, summary, because in summaries:
-            with self.subTest(clause="T6", because=because):
-                expected = self.fallback(2, 0, summary)
-                self.returns(expected, lab.triage, ticket, Client("?", "?"), categories=CATEGORIES)
+        unknown = call_of(fresh.name("delete_customer"))
+        hours, track, bad_call, half = map(json.dumps, (HOURS_CALL, TRACK_CALL, unknown, {"tool": HOURS}))
+        self.converses([
+            Row("two refused replies are the limit by default", clause="T6", replies=[BAD, WORSE, RAW], gives=self.fallback(attempts=2, tool_calls=0), asked=2),
+            Row("the limit is one", clause="T6", options={"max_attempts": 1}, replies=[BAD, RAW], gives=self.fallback(attempts=1, tool_calls=0), asked=1),
+            Row("the limit is three", clause="T6", options={"max_attempts": 3}, replies=[BAD, "?", WORSE, RAW], gives=self.fallback(attempts=3, tool_calls=0), asked=3),
+            Row("two refused replies, and then a right one", clause="T5", options={"max_attempts": 3}, replies=[BAD, "?", RAW], gives=self.answer(attempts=3, tool_calls=0), asked=3),
+            Row("a refused tool call costs an attempt as well", clause="T4", replies=[bad_call, RAW], gives=self.answer(attempts=2, tool_calls=0), asked=2),
+            Row("bad calls and bad answers are counted together", clause="T4", replies=[bad_call, BAD, RAW], gives=self.fallback(attempts=2, tool_calls=0), asked=2),
+            Row("a tool call that did not run is not counted as one", clause="T2", replies=[half, bad_call, RAW], gives=self.fallback(attempts=2, tool_calls=0), asked=2),
+            Row("an answer with the key tool is a tool call", clause="T2", replies=[reply(tool=HOURS), RAW], gives=self.answer(attempts=2, tool_calls=0), asked=2),
+            Row("a good tool call gives no attempt back", clause="T7", replies=[BAD, hours, WORSE, RAW], gives=self.fallback(attempts=2, tool_calls=1), asked=3),
+            Row("a bad reply gives no tool call back", clause="T7", replies=[hours, BAD, *[hours] * 3, RAW], gives=self.fallback(attempts=1, tool_calls=3), asked=5),
+        ])
+        inside = track.replace(f'"{NUMBER}"', f'"{NUMBER}": 1, "{NUMBER}"')
+        not_a_number = json.dumps(call_of(REFUND, **{AMOUNT: float("nan"), EXPRESS: True}))
+        self.converses([
+            Row("NaN in a tool call is not JSON either", replies=[not_a_number, RAW]),
+            Row("a key given twice in a tool call", replies=[f'{{"tool": "{HOURS}", "arguments": {{"{NUMBER}": 1}}, "arguments": {{}}}}', RAW]),
+            Row("an argument given twice in a tool call", replies=[inside, RAW]),
+        ], clause="P2", gives=self.answer(attempts=2, tool_calls=0), asked=2, ran=[])
+        good = {"gives": self.answer(attempts=1, tool_calls=1), "asked": 2, "ran": None}
+        self.converses([
+            Row(edit.because, replies=[edit.text, RAW], **(good if same(said_by(edit.text), HOURS_CALL) else {}))
+            for edit in edits(hours, fresh.random("T4"), count=120)
+        ], clause="P2", options={"max_attempts": 1}, gives=self.fallback(attempts=1, tool_calls=0), asked=1, ran=[])
+        start, table = lab.build_messages(TICKET, CATEGORIES, Tools().table()), Tools().table()
+        answered = {"gives": self.answer(attempts=2, tool_calls=0)}
+        for row, told in [
+            (Row("the client is told why its tool call is refused", clause="T4", replies=[bad_call, RAW]), refused(lab.run_tool_call, unknown, table)),
+            (Row("half a call is not an answer", clause="T2", replies=[half, RAW]), refused(lab.run_tool_call, json.loads(half), table)),
+            (Row("the client is told what it gave twice", clause="P2", replies=[inside, RAW]), {"role": "user", "content": Containing(NUMBER)}),
+        ]:
+            self.sees(row, start, [*start, assistant(row.replies[0]), told], **answered)
+        alone = lab.build_messages(TICKET, CATEGORIES)
+        row = Row("tools=None: every tool call is refused", options={"tools": None}, replies=[hours, RAW])
+        self.sees(row, alone, [*alone, assistant(hours), {"role": "user", "content": Containing("")}], clause="T4", **answered)
+        self.converses([
+            Row("a deeply nested call is refused, and showing it in a message does not fail", replies=[track.replace(str(ORDER), value)]) for value in deep_values()[:8]
+        ], clause="T4", options={"max_attempts": 1}, gives=self.fallback(attempts=1, tool_calls=0))
+        q, r, short = fresh.text("q"), fresh.text("r"), fresh.text("short")
+        self.converses([
+            Row("blanks go first, then 120 characters stay", ticket=f" \n{q * 130}\n", gives=self.fallback(attempts=2, tool_calls=0, summary=q * 120)),
+            Row("the cut is made once, at 120 characters", ticket=f"{r * 119}  end", gives=self.fallback(attempts=2, tool_calls=0, summary=f"{r * 119} ")),
+            Row("a short ticket stays whole", ticket=f" {short}\t", gives=self.fallback(attempts=2, tool_calls=0, summary=short)),
+        ], clause="T6", replies=["?", "?"])
 
 
-def case(name, replies, category="delivery", needs_human=False):
+def case(name, replies, category=DELIVERY, needs_human=False):
     return {"id": name, "ticket": TICKET, "replies": replies, "expected": {"category": category, "needs_human": needs_human}}
 
 
 def client_for(record):
-    """Return a client that repeats its last reply for ever: how often it is asked is not looked at here."""
+    """Return a client that repeats its last reply forever: how often it is asked does not matter here."""
     return Client(*record["replies"], *[record["replies"][-1]] * 9)
 
 
-WRONG_CATEGORY = reply(category="outage")
-SEVEN_CASES = [
-    case("right-at-once", [RAW]),
-    case("wrong-category", [WRONG_CATEGORY]),
-    case("right-with-a-tool", [json.dumps(HOURS), RAW]),
-    case("fell-back", ["I cannot say."]),
-    case("right-later", [BAD, RAW]),
-    case("wrong-flag", [RAW], needs_human=True),
-    case("right-but-for-the-rest", [reply(priority=1, summary="Something else")]),
-]
+WRONG_CATEGORY = reply(category=OUTAGE)
+RIGHT_AT_ONCE = case(fresh.name("right-at-once"), [RAW])
+WRONG = case(fresh.name("wrong-category"), [WRONG_CATEGORY])
+WITH_A_TOOL = case(fresh.name("right-with-a-tool"), [json.dumps(HOURS_CALL), RAW])
+FELL_BACK = case(fresh.name("fell-back"), ["I cannot say."])
+RIGHT_LATER = case(fresh.name("right-later"), [BAD, RAW])
+WRONG_FLAG = case(fresh.name("wrong-flag"), [RAW], needs_human=True)
+OTHER_WORDS = case(fresh.name("right-but-for-the-rest"), [reply(priority=1, summary=fresh.text("Something else"))])
+SEVEN_CASES = [RIGHT_AT_ONCE, WRONG, WITH_A_TOOL, FELL_BACK, RIGHT_LATER, WRONG_FLAG, OTHER_WORDS]
 
 
 class Evaluate(LabTest):
-    NUMBERS = ("total", "correct", "fallbacks", "schema_valid", "accuracy")
-
-    def evaluate(self, expected, cases, **options):
-        """Run evaluate, check the first of its numbers, and return the failures."""
-        report = self.value_of("a report", lab.evaluate, cases, client_for, categories=CATEGORIES, **options)
-        expected = dict(zip(self.NUMBERS, expected))
-        got = {name: report[name] for name in expected if name in report} if isinstance(report, dict) else report
-        self.check("evaluate(cases, client_for, ...)", got, expected)
-        return report.get("failures")
+    def evaluate(self, cases, *, failures=None, tools=None, **numbers):
+        """Run evaluate and check these numbers of its report, and then its failures."""
+        report = self.value_of("a report", lab.evaluate, cases, client_for, categories=CATEGORIES, tools=tools)
+        got = {name: report[name] for name in numbers if name in report} if isinstance(report, dict) else report
+        self.check("evaluate(cases, client_for, ...)", got, numbers)
+        if failures is not None:
+            self.check("failures", report.get("failures"), failures)
 
     def test_e1_e3_counts_every_case(self):
         """E1 Right means that category and needs_human are both as expected.
@@ -635,16 +672,17 @@ class Evaluate(LabTest):
         """
         recorder = Tools()
         with self.subTest(clause="E1", because="a wrong flag or a fallback is not correct; priority and summary are not compared"):
-            self.evaluate((7, 4, 1), SEVEN_CASES, tools=recorder.table())
+            self.evaluate(SEVEN_CASES, tools=recorder.table(), total=7, correct=4, fallbacks=1)
         with self.subTest(clause="E1", because="the tools are there for triage"):
-            self.check("the tools that ran", recorder.calls, [("hours",)])
+            self.check("the tools that ran", recorder.calls, [(HOURS, {})])
         with self.subTest(clause="E3", because="a generator has no length and is read once"):
-            self.evaluate((3, 2, 1), (record for record in SEVEN_CASES[2:5]), tools=recorder.table())
+            cases = (record for record in [WITH_A_TOOL, FELL_BACK, RIGHT_LATER])
+            self.evaluate(cases, tools=recorder.table(), total=3, correct=2, fallbacks=1)
         with self.subTest(clause="E1", because="without tools a tool call is refused"):
-            self.evaluate((3, 2, 0), SEVEN_CASES[:3], tools=None)
-        with self.subTest(clause="E3", because="an outage is no wrong answer: it passes through, and no case is skipped"):
+            self.evaluate([RIGHT_AT_ONCE, WRONG, WITH_A_TOOL], total=3, correct=2, fallbacks=0)
+        with self.subTest(clause="E3", because="an outage is not a wrong answer: it passes through, and no case is skipped"):
             outage = ConnectionError("no route")
-            cases = [SEVEN_CASES[0], case("outage", [outage]), SEVEN_CASES[1]]
+            cases = [RIGHT_AT_ONCE, case(fresh.name("outage-here"), [outage]), WRONG]
             clients = {record["id"]: Client(*record["replies"]) for record in cases}
             self.passes_on(outage, lab.evaluate, cases, lambda record: clients[record["id"]], categories=CATEGORIES)
 
@@ -656,33 +694,35 @@ class Evaluate(LabTest):
         are no cases?
         """
         with self.subTest(clause="E2", because="no cases give 0.0, not a division by zero"):
-            self.check("failures", self.evaluate((0, 0, 0, 0, 0.0), []), [])
+            self.evaluate([], total=0, correct=0, fallbacks=0, schema_valid=0, accuracy=0.0, failures=[])
         with self.subTest(clause="E2", because="three places, and a fallback counts in the denominator"):
-            self.evaluate((3, 2, 1, 2, 0.667), [SEVEN_CASES[4], SEVEN_CASES[3], SEVEN_CASES[0]])
+            cases = [RIGHT_LATER, FELL_BACK, RIGHT_AT_ONCE]
+            self.evaluate(cases, total=3, correct=2, fallbacks=1, schema_valid=2, accuracy=0.667)
         with self.subTest(clause="E2", because="one failure for each wrong or fallback case, in case order"):
-            failures = self.evaluate((4, 1, 1, 3, 0.25), [
-                case("both-wrong", [reply(category="returns", needs_human=True)]), *SEVEN_CASES[3:5], SEVEN_CASES[5],
-            ])
-            self.check("failures", failures, [
-                {"id": "both-wrong", "reason": Containing("category", "delivery", "returns", "needs_human", "false", "true")},
-                {"id": "fell-back", "reason": Containing("back")},
-                {"id": "wrong-flag", "reason": Containing("needs_human", "true", "false")},
+            both = case(fresh.name("both-wrong"), [reply(category=RETURNS, needs_human=True)])
+            self.evaluate([both, FELL_BACK, RIGHT_LATER, WRONG_FLAG], total=4, correct=1, fallbacks=1, schema_valid=3, accuracy=0.25, failures=[
+                {"id": both["id"], "reason": Containing("category", DELIVERY, RETURNS, "needs_human", "false", "true")},
+                {"id": FELL_BACK["id"], "reason": Containing("back")},
+                {"id": WRONG_FLAG["id"], "reason": Containing("needs_human", "true", "false")},
             ])
 
 
 class CommandLine(LabTest):
     SCENARIO = {
-        "name": "three tickets",
+        "name": fresh.text("three tickets"),
         "categories": CATEGORIES,
         "min_accuracy": 0.6,
-        "tools": {"hours": {"parameters": {}, "results": [], "default": "9 to 5"}},
+        "tools": {HOURS: {"parameters": {}, "results": [], "default": fresh.text("9 to 5")}},
     }
-    CASES = [case("right", [json.dumps(HOURS), RAW]), case("späť\x1b[31m\n\u2028\ud800", [WRONG_CATEGORY]), case("again", [RAW])]
+    CASES = [
+        case(fresh.name("right"), [json.dumps(HOURS_CALL), RAW]),
+        case(fresh.name("späť") + "\x1b[31m\n\u2028\ud800", [WRONG_CATEGORY]),
+        case(fresh.name("again"), [RAW]),
+    ]
 
-    def run_main(self, arguments, scenario=SCENARIO, cases=CASES, encoding="utf-8"):
-        """Run main on a folder `tickets` with these two files; return (exit code, lines of stdout, lines of stderr)."""
-        text = lambda value: value if isinstance(value, str) else json.dumps(value)
-        files = {"tickets/scenario.json": text(scenario), "tickets/cases.json": text(cases)}
+    def run_main(self, arguments, cases=CASES, encoding="utf-8"):
+        """Run main on a folder `tickets` with the scenario and these cases; return (exit code, lines of stdout, lines of stderr)."""
+        files = {"tickets/scenario.json": json.dumps(self.SCENARIO), "tickets/cases.json": json.dumps(cases)}
 
         def main(arguments):
             return command_line(lab, arguments, files, encoding)
@@ -694,46 +734,27 @@ class CommandLine(LabTest):
         """C1 The first line gives accuracy, correct, fallbacks and min_accuracy; each failure has a line of its own below.
         C2 The exit code is 0 at or above the threshold, and 1 below it.
         C3 A wrong scenario or command line gives exit code 2 and one line on stderr.
-        C4 Text from replies and tickets is printed in a form that no terminal stumbles over.
+        C4 Text from replies and tickets is printed in a form that cannot upset a terminal.
 
         Hint: This test runs main over your functions. Run python starter/ticket_triage.py
         scenario/ticket_triage yourself: is the line as TASK.md C1 says, and does every failure get one line?
         """
-        rows = [
-            ([], 0, "0.6", "utf-8", "0.667 reaches the scenario's 0.6"),
-            (["--min-accuracy", "0.667"], 0, "0.667", "ascii", "the option counts, and equal is enough"),
-            (["--min-accuracy", "0.9"], 1, "0.9", "cp1252", "0.667 is below 0.9"),
-            (["--min-accuracy", "0"], 0, "0.0", "utf-8", "0 is a threshold, not a missing one"),
-        ]
-        for options, expected, threshold, encoding, because in rows:
-            with self.subTest(clause="C4", because=f"no terminal makes the program fail, and this one shows {encoding}"):
-                code, out, _ = self.run_main(["tickets", *options], encoding=encoding)
-                with self.subTest(clause="C2", because=because):
-                    self.check("the exit code", code, expected)
-                with self.subTest(clause="C1", because="the first line tells the result, and one line each failure"):
-                    words = f"accuracy=0.667 correct=2/3 fallbacks=0 min_accuracy={threshold}"
-                    self.check("the printed lines", out[-2:], [words, Containing("category", "outage")])
+        for row in [
+            Row("0.667 reaches the scenario's 0.6", options=[], code=0, threshold="0.6", encoding="utf-8"),
+            Row("the option counts, and equal is enough", options=["--min-accuracy", "0.667"], code=0, threshold="0.667", encoding="ascii"),
+            Row("0.667 is below 0.9", options=["--min-accuracy", "0.9"], code=1, threshold="0.9", encoding="cp1252"),
+            Row("0 is a threshold, not a missing one", options=["--min-accuracy", "0"], code=0, threshold="0.0", encoding="utf-8"),
+        ]:
+            with self.subTest(clause="C4", because=f"no terminal makes the program fail, and this one shows {row.encoding}"):
+                code, out, _ = self.run_main(["tickets", *row.options], encoding=row.encoding)
+                with self.subTest(clause="C2", because=row.because):
+                    self.check("the exit code", code, row.code)
+                with self.subTest(clause="C1", because="the first line tells the result, and each failure has one line"):
+                    words = f"accuracy=0.667 correct=2/3 fallbacks=0 min_accuracy={row.threshold}"
+                    self.check("the printed lines", out[-2:], [words, Containing("category", OUTAGE)])
                 with self.subTest(clause="C4", because="ESC colours a terminal, U+2028 and a newline break a line"):
                     self.check("the line of the failure", out[-1], Containing("\\x1b[31m\\n\\u2028\\ud800: "))
-        broken = [
-            ([], {}, "scenario", "no folder is named"),
-            (["nowhere"], {}, "nowhere", "there is no such folder"),
-            (["tickets", "--min-accuracy", "nan"], {}, "--min-accuracy", "nan is no number from 0 to 1"),
-            (["tickets", "--min-accuracy", "1.5"], {}, "--min-accuracy", "1.5 is above 1"),
-            (["tickets"], {"cases": '[{"id": "right",\n]'}, "cases.json: line 2 column 1", "the JSON is broken"),
-            (["tickets"], {"cases": [self.CASES[0], self.CASES[0]]}, "'right'", "an id is used twice"),
-            (["tickets"], {"cases": [case("lost", [RAW], "paint")]}, "'lost': expected: category", "no such category"),
-            (["tickets"], {"cases": [{"id": "bare"}]}, "'bare': ticket", "a case lacks a field"),
-            (["tickets"], {"scenario": {**self.SCENARIO, "min_accuracy": True}}, "min_accuracy", "true is no number"),
-        ]
-        for arguments, files, named, because in broken:
-            with self.subTest(clause="C3", because=because):
-                code, _, err = self.run_main(arguments, **files)
-                self.check("the exit code and the lines on stderr", (code, err), (2, [Containing(named)]))
         with self.subTest(clause="C3", because="the recorded replies run out"):
-            code, _, err = self.run_main(["tickets"], cases=[case("short", ["?"])])
-            self.check("the exit code and the last line on stderr", (code, err[-1:]), (2, [Containing("'short'")]))
-
-
-if __name__ == "__main__":
-    unittest.main()
+            short = case(fresh.name("short"), ["?"])
+            code, _, err = self.run_main(["tickets"], cases=[short])
+            self.check("the exit code and the last line on stderr", (code, err[-1:]), (2, [Containing(f"'{short['id']}'")]))

@@ -17,7 +17,7 @@ def _not_json(text):
 def _object(raw):
     if not isinstance(raw, str):
         raise TriageError("no text")
-    lines = raw.strip().splitlines()
+    lines = raw.strip().split("\n")
     if len(lines) >= 3 and lines[0].strip() in ("```", "```json") and lines[-1].strip() == "```":
         lines = lines[1:-1]
     try:
