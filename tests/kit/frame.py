@@ -17,6 +17,23 @@ from make_starter import answers, defined, is_helper, names_to_write
 from grader.grading import grade, run_tests, tests_of
 
 
+class FrameError(ValueError):
+    """A part of a submission does not fit into the solution; the message names the part."""
+
+
+def title(path):
+    """Return the first line of a part's docstring: what it is, or which clause it breaks and how."""
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+
+
+def framed_file(lab, path):
+    """Return the whole submission that the part in this file makes; FrameError names the file."""
+    try:
+        return framed(lab, path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FrameError(f"{path.relative_to(HERE).as_posix()}: {error}") from error
+
+
 def parts(room, lab):
     """Return the files of a room (right, wrong, trivial, hostile) that are of this lab."""
     return sorted((HERE / room / lab).glob("*.py"))
@@ -75,16 +92,16 @@ def graded(lab, text):
         return grade(hand_in(folder, lab, text)).marks
 
 
-def tests_on(lab, text):
-    """Return the tests of a lab on a submission given as text, which is loaded into this process."""
+def tests_on(lab, text, seed=0):
+    """Return the tests of a lab, their data renamed by seed, on a submission given as text and loaded into this process."""
     for other in LABS:
         sys.modules.pop(other, None)  # what was loaded here before is no part of this submission
     module = types.ModuleType(lab)
-    tests = tests_of(lab, module)
+    tests = tests_of(lab, module, seed)
     exec(compile(text, f"{lab}.py", "exec", dont_inherit=True), vars(module))
     return tests
 
 
-def graded_here(lab, text):
+def graded_here(lab, text, seed=0):
     """Run the tests on a submission given as text in this process, which is faster; return its marks."""
-    return run_tests(tests_on(lab, text))
+    return run_tests(tests_on(lab, text, seed))
