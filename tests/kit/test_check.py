@@ -226,6 +226,24 @@ class Check(unittest.TestCase):
         passed = [line.split(" of 1")[0].split() for line in done.stdout.splitlines()[:2]]
         self.assertEqual(passed, [["ann_1_halving", "1"], ["bo_2_halving-1", "0"]])
 
+    def test_every_lab_is_graded_by_one_command(self):
+        """The exit code is 0 when all pass all; reports and what is for one lab are refused before anything is graded."""
+        folder = self.folder.with_name("all")
+        shutil.copytree(self.folder, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        done = run("verify.py", "--lab", "all", "solution", cwd=folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for text in ("solution/halving.py\n", "1 of 1 passed\n", "solution/ticket_triage.py\n", "15 of 15 passed"):
+            self.assertIn(text, done.stdout)
+        shutil.copy(folder / "starter" / "halving.py", folder / "solution")
+        self.assertEqual(run("verify.py", "--lab", "all", "solution", "-q", cwd=folder).returncode, 1)
+        (folder / "solution" / "halving.py").unlink()
+        refused = {"halving.py": ["solution"], "--csv": ["--csv", "x.csv"], "-k": ["-k", "P1"], "--reset": ["--reset"]}
+        for named, arguments in refused.items():
+            with self.subTest(arguments=arguments):
+                done = run("verify.py", "--lab", "all", *arguments, cwd=folder)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+                self.assertIn(named, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
