@@ -3,6 +3,7 @@
 Each test both accepts and refuses something. A row of a table is a trap; `because` says why it is one.
 """
 
+import copy
 import json
 import unittest
 from functools import partial
@@ -66,7 +67,7 @@ def after_turn(state, message, result, mark):
 
 
 ANSWERED = a_result("answered", ANSWER["answer"], SEARCH, ANSWER["cited"])
-LATER = after_turn(a_state(), QUESTION, ANSWERED, True)  # a conversation whose first turn was answered
+LATER = after_turn(a_state(), QUESTION, ANSWERED, False)  # a conversation whose first turn was answered
 
 
 class OwnText(Containing):
@@ -77,6 +78,19 @@ class OwnText(Containing):
 
     def __repr__(self):
         return "<a text of your own>"
+
+
+class AnyState(Containing):
+    """Stands for any dict: what is in it is compared elsewhere."""
+
+    def holds(self, state):
+        return isinstance(state, dict)
+
+    def __repr__(self):
+        return "<a state>"
+
+
+A_STATE = AnyState()
 
 
 class Tools:
@@ -94,7 +108,7 @@ class Tools:
         }
 
     def tool(self, name, value, **parameters):
-        def function(state, **arguments):
+        def function(state, *unnamed, **arguments):
             self.calls.append((name, state, arguments))
             if self.broken:
                 raise self.broken
@@ -131,13 +145,25 @@ class CreateInitialState(LabTest):
 
 
 class FinalizeTurn(LabTest):
-    def finalizing(self, row):
-        return partial(lab.finalize_turn, row.state, row.message, row.result)
+    FIELDS = {"S3": {"history"}, "S4": {"turn_log", "next_turn_id"}}  # the fields of a clause; those of S5 are all others
 
-    def ends(self, because, result, state=LATER, message=QUESTION, **fields):
-        """Return a row: what a turn leaves behind when it ends in that result."""
-        mark = state["tool_attempted_this_turn"]
-        return Row(because, state=state, message=message, result=result, gives=after_turn(state, message, result, mark), **fields)
+    def finalizes(self, clause, rows):
+        """Finalize the turn of each row, and compare the fields that the clause is about."""
+        calls = [partial(lab.finalize_turn, copy.deepcopy(row.state), row.message, copy.deepcopy(row.result)) for row in rows]
+        self.ahead(calls)
+        for row, call in zip(rows, calls):
+            with self.subTest(clause=clause, because=row.because):
+                state = self.returns(A_STATE, call.func, *call.args)
+                after = after_turn(row.state, row.message, row.result, row.state["tool_attempted_this_turn"])
+                self.check("the new state", self.part(state, clause), self.part(after, clause))
+
+    def part(self, state, clause):
+        others = self.FIELDS["S3"] | self.FIELDS["S4"]
+        return {name: state[name] for name in state if (name in self.FIELDS[clause] if clause in self.FIELDS else name not in others)}
+
+    def ends(self, because, result, state=LATER, message=QUESTION):
+        """Return a row: a turn that ends in that result."""
+        return Row(because, state=state, message=message, result=result)
 
     def test_s3_history_keeps_the_last_pairs(self):
         """S3 The history grows by the user's message and the reply, as they are, and keeps the last six pairs.
@@ -145,7 +171,7 @@ class FinalizeTurn(LabTest):
         Hint: How many messages are six pairs? Do you count before the new pair is there, or after?
         """
         spaced = a_result("refused", f"  {SAYS_NO['reply']}\n")
-        long = [after for after in self.conversation(9)]
+        long = list(self.conversation(9))
         rows = [
             self.ends("the first pair", ANSWERED, a_state()),
             self.ends("a second pair stands behind the first", a_result("refused", SAYS_NO["reply"])),
@@ -154,7 +180,7 @@ class FinalizeTurn(LabTest):
             self.ends("with a seventh pair the first one goes", ANSWERED, long[6], message=NEXT),
             self.ends("with a ninth pair the third one goes", a_result("refused", SAYS_NO["reply"]), long[8]),
         ]
-        self.returns_each(self.finalizing, rows, clause="S3")
+        self.finalizes("S3", rows)
 
     def conversation(self, turns):
         """Yield the state before each turn of a long conversation."""
@@ -178,7 +204,7 @@ class FinalizeTurn(LabTest):
             result = a_result(status, SAYS_NO["reply"], tool, [IDS[0]] if status == "answered" else [])
             rows.append(self.ends(f"a turn that ends as {status} is a turn", result))
         rows.append(self.ends("the log keeps all, also when the history drops pairs", ANSWERED, [*self.conversation(12)][-1]))
-        self.returns_each(self.finalizing, rows, clause="S4")
+        self.finalizes("S4", rows)
 
     def test_s5_only_an_answer_changes_the_sources(self):
         """S5 An answered turn sets the last result, its sources and where they come from; any other end leaves all four.
@@ -190,7 +216,7 @@ class FinalizeTurn(LabTest):
         rows = [
             self.ends("the first answer", ANSWERED, a_state()),
             self.ends("a later answer takes the place of the first, with its own number", again),
-            self.ends("the mark stays as it is: begin_turn takes it back", again, {**LATER, "tool_attempted_this_turn": False}),
+            self.ends("the mark stays as it is: begin_turn takes it back", again, {**LATER, "tool_attempted_this_turn": True}),
             self.ends("diagnostic_mode stays as it is", again, {**LATER, "diagnostic_mode": True}),
             self.ends("no_source answers nothing, so the sources stay", a_result("no_source", NEXT, SEARCH)),
             self.ends("shown is not an answer", a_result("shown", NEXT, SOURCES)),
@@ -198,23 +224,26 @@ class FinalizeTurn(LabTest):
             self.ends("a tool that failed is not an answer", a_result("tool_error", NEXT, SEARCH)),
             self.ends("a refusal is not an answer", a_result("refused", NEXT), a_state()),
         ]
-        self.returns_each(self.finalizing, rows, clause="S5")
+        self.finalizes("S5", rows)
 
 
 class AttemptTool(LabTest):
-    STATE = {**LATER, "tool_attempted_this_turn": False}
     MARKED = {**LATER, "tool_attempted_this_turn": True}
+
+    def state(self, mark=False):
+        """Return a state of its own: nothing that a submission writes into it reaches another test."""
+        return {**copy.deepcopy(LATER), "tool_attempted_this_turn": mark}
 
     def attempting(self, row):
         row.tools = Tools(broken=getattr(row, "broken", None))
-        return partial(lab.attempt_tool, self.STATE, row.tool, row.arguments, row.tools.registry)
+        return partial(lab.attempt_tool, self.state(), row.tool, row.arguments, row.tools.registry)
 
     def called_nothing(self, row):
         self.check("the tools that were called", row.tools.names, [])
 
     def turned_down(self, status, because, tool, arguments, named="", **fields):
         """Return a row of an attempt that ends before the function is called; the value names what is wrong."""
-        gives = (self.MARKED, status, Containing(named))
+        gives = (A_STATE, status, Containing(named))
         return Row(because, tool=tool, arguments=arguments, gives=gives, after=self.called_nothing, **fields)
 
     def test_a1_the_mark_comes_first_and_stops_a_second(self):
@@ -226,16 +255,18 @@ class AttemptTool(LabTest):
         """
         pausing, tools = (PAUSE, {}), Tools()
         with self.subTest(clause="A1", because="an attempt that runs sets the mark"):
-            self.returns((self.MARKED, "ok", fresh.text("A pause of an hour.")), lab.attempt_tool, self.STATE, *pausing, tools.registry)
+            self.returns((self.MARKED, "ok", fresh.text("A pause of an hour.")), lab.attempt_tool, self.state(), *pausing, tools.registry)
         rows = [
             self.turned_down("unknown_tool", "an attempt with an unknown tool is one as well", fresh.name("juggle"), {}),
             self.turned_down("invalid_arguments", "and one with wrong arguments", MEASURE, {}),
         ]
+        for row in rows:
+            row.gives = (self.MARKED, *row.gives[1:])
         self.returns_each(self.attempting, rows, clause="A1")
         for tool, arguments in (pausing, (fresh.name("juggle"), {}), (MEASURE, {}), (["x"], None)):
             with self.subTest(clause="A1", because="the mark is set: a second attempt in one turn is not judged, but stopped"):
                 tools = Tools()
-                self.refuses(lab.TurnError, "", lab.attempt_tool, self.MARKED, tool, arguments, tools.registry)
+                self.refuses(lab.TurnError, "", lab.attempt_tool, self.state(mark=True), tool, arguments, tools.registry)
                 with self.subTest(clause="A6", because="a second attempt calls nothing"):
                     self.check("the tools that were called", tools.names, [])
 
@@ -247,8 +278,8 @@ class AttemptTool(LabTest):
         """
         with self.subTest(clause="A2", because="the tool is registered"):
             tools = Tools()
-            self.returns((self.MARKED, "ok", None), lab.attempt_tool, self.STATE, WEIGH, {GRAMS: 2.5, DAMP: True}, tools.registry)
-            self.check("the tools that were called", tools.names, [WEIGH])
+            self.returns((A_STATE, "ok", fresh.text("A pause of an hour.")), lab.attempt_tool, self.state(), PAUSE, {}, tools.registry)
+            self.check("the tools that were called", tools.names, [PAUSE])
         unknown = partial(self.turned_down, "unknown_tool")
         rows = [
             unknown("nobody has registered it", fresh.name("juggle"), {}, fresh.name("juggle")),
@@ -267,7 +298,7 @@ class AttemptTool(LabTest):
         ]
         self.returns_each(self.attempting, rows, clause="A2")
         with self.subTest(clause="A2", because="an empty registry has no tool"):
-            self.returns((self.MARKED, "unknown_tool", Containing(PAUSE)), lab.attempt_tool, self.STATE, PAUSE, {}, {})
+            self.returns((A_STATE, "unknown_tool", Containing(PAUSE)), lab.attempt_tool, self.state(), PAUSE, {}, {})
 
     def test_a3_wrong_arguments_call_nothing(self):
         """A3 The arguments are exactly the declared ones, each exactly of its type; a text names the one that is wrong.
@@ -285,7 +316,7 @@ class AttemptTool(LabTest):
             (PAUSE, {}, fresh.text("A pause of an hour."), "a tool without parameters"),
             (SEARCH, {"query": QUESTION}, PASSAGES, "a list comes back as it is"),
         ]
-        rows = [Row(because, tool=tool, arguments=given, gives=(self.MARKED, "ok", value)) for tool, given, value, because in accepted]
+        rows = [Row(because, tool=tool, arguments=given, gives=(A_STATE, "ok", value)) for tool, given, value, because in accepted]
 
         def called_once(row):
             self.check("the calls", row.tools.calls, [(row.tool, self.MARKED, row.arguments)])
@@ -326,10 +357,9 @@ class AttemptTool(LabTest):
 
         Hint: Which classes of exception does your except name, and which ones can a tool raise?
         """
-        tool, arguments = MEASURE, {HEIGHT: 12, LABEL: ""}
-        tools = Tools()
+        tool, arguments, tools = PAUSE, {}, Tools()
         with self.subTest(clause="A4", because="the tool does not fail"):
-            self.returns((self.MARKED, "ok", fresh.number(1520)), lab.attempt_tool, self.STATE, tool, arguments, tools.registry)
+            self.returns((A_STATE, "ok", fresh.text("A pause of an hour.")), lab.attempt_tool, self.state(), tool, arguments, tools.registry)
             self.check("the tools that were called", tools.names, [tool])
         failures = [
             (RuntimeError("the tape is torn"), "the plainest failure"),
@@ -345,7 +375,7 @@ class AttemptTool(LabTest):
         def called_once(row):
             self.check("the tools that were called", row.tools.names, [tool])
 
-        gives = (self.MARKED, "tool_error", Containing(tool))
+        gives = (A_STATE, "tool_error", Containing(tool))
         rows = [Row(because, broken=failure) for failure, because in failures]
         self.returns_each(self.attempting, rows, clause="A5", tool=tool, arguments=arguments, gives=gives, after=called_once)
 
@@ -398,6 +428,7 @@ def not_one_object(raw):
         Row("nothing but blanks came", raw=" \n "),
         Row("prose", raw=QUESTION),
         Row("prose before the object: do not search for it", raw=f"Sure! {raw}"),
+        Row("a byte order mark is not whitespace", raw=f"\ufeff{raw}"),
         Row("prose after the object", raw=f"{raw} Is that right?"),
         Row("two objects: which one counts?", raw=f"{raw}\n{raw}"),
         Row("the reply was cut short", raw=raw[:-7]),
@@ -586,23 +617,30 @@ OWN_TEXT = OwnText(REFUSED_WORD, QUESTION, ANSWER["answer"], "{")
 class RunTurn(LabTest):
     def running(self, row):
         row.client, row.tools = Client(*row.replies), Tools(row.found, row.broken)
-        return partial(lab.run_turn, row.state, row.message, row.client, row.tools.registry)
+        return partial(lab.run_turn, copy.deepcopy(row.state), row.message, row.client, row.tools.registry)
 
-    def turns_end(self, rows, clause, **common):
-        """Run the turn of each row, and check its state and result, what the client was asked, and what was called."""
-        defaults = {"state": LATER, "message": NEXT, "found": PASSAGES, "broken": None, "tool": None, "cited": (), "calls": None}
-        for row in rows:
-            vars(row).update({**defaults, **common, **vars(row)})
-            if row.calls is None:
-                row.calls = [row.tool] if row.tool else []
-            result = a_result(row.status, row.reply, row.tool, row.cited)
-            row.gives = (after_turn(row.state, row.message, result, row.mark), result)
-        given = self.returns_each(self.running, rows, clause=clause, after=self.nothing_else)
-        return given
+    def turns_end(self, clause, rows, **common):
+        """Run the turn of each row; check its result, its state, what the client was asked, and what was called.
 
-    def nothing_else(self, row):
-        self.check("how often the client was asked", len(row.client.seen), len(row.replies))
-        self.check("the tools that were called", row.tools.names, row.calls)
+        mark: the mark that the state has afterwards; None where another test looks at it.
+        """
+        defaults = {"state": LATER, "message": NEXT, "found": PASSAGES, "broken": None, "tool": None, "cited": (), "mark": None}
+        for row in [row.with_common({**defaults, **common}) for row in rows]:
+            with self.subTest(clause=clause, because=row.because):
+                self.turn_ends(row)
+
+    def turn_ends(self, row, registry=None):
+        """Run the turn of one row, check it, and return the state after it."""
+        client, tools = Client(*row.replies), Tools(row.found, row.broken)
+        arguments = (copy.deepcopy(row.state), row.message, client, tools.registry if registry is None else registry)
+        expected = (A_STATE, a_result(row.status, row.reply, row.tool, row.cited))
+        state, result = self.returns(expected, lab.run_turn, *arguments)
+        self.check("how often the client was asked", len(client.seen), len(row.replies))
+        self.check("the tools that were called", tools.names, [row.tool] if row.tool else [])
+        mark = state.get("tool_attempted_this_turn") if row.mark is None else row.mark
+        ended = lab.finalize_turn({**copy.deepcopy(row.state), "tool_attempted_this_turn": mark}, row.message, result)
+        self.check("the state, against finalize_turn(...) of this result", state, ended)
+        return state
 
     def test_t1_turns_follow_each_other_and_do_not_mix(self):
         """T1 A turn begins with begin_turn, whose TurnError leaves before the client is asked, and ends with finalize_turn.
@@ -623,27 +661,38 @@ class RunTurn(LabTest):
             lab.TurnError, self.running, wrong, clause="T1", names="message", state=LATER, replies=[FINDS, ANSWERS], found=PASSAGES,
             broken=None, after=lambda row: self.check("what the client was asked", row.client.seen, []),
         )  # fmt: skip
-        long = [Row("2,000 characters fit", message="x" * 2000, status="refused", reply=SAYS_NO["reply"], mark=False)]
-        self.turns_end(long, "T1", replies=[json.dumps(SAYS_NO)])
+        right = {"replies": [json.dumps(SAYS_NO)], "status": "refused", "reply": SAYS_NO["reply"], "mark": False}
+        self.turns_end("T1", [
+            Row("2,000 characters fit", message="x" * 2000, **right),
+            Row("begin_turn takes back the mark of the turn before", message=NEXT, state={**LATER, "tool_attempted_this_turn": True}, **right),
+        ])  # fmt: skip
         outages = [ConnectionError("no route"), TimeoutError(), KeyError("choices"), lab.ReplyError("quota"), lab.TurnError("quota")]
         for outage in outages:
             for replies in ([outage], [FINDS, outage]):
                 with self.subTest(clause="T3", because="an outage is not a refused reply: it passes through"):
                     client = Client(*replies)
-                    self.passes_on(outage, lab.run_turn, LATER, NEXT, client, Tools().registry)
+                    self.passes_on(outage, lab.run_turn, copy.deepcopy(LATER), NEXT, client, Tools().registry)
                     self.check("how often the client was asked", len(client.seen), len(replies))
-        states = {name: a_state(conversation_id=name) for name in fresh.names("harbour-1", "lantern-2")}
+        names = fresh.names("harbour-1", "lantern-2")
+        states = {name: a_state(conversation_id=name) for name in names}
         for turn in range(4):
             for name, state in list(states.items()):
-                message, registry = f"{name} {QUESTION} {turn}", Tools().registry
-                result = ANSWERED if turn % 2 else a_result("refused", f"{name} {turn}")
-                replies = [FINDS, ANSWERS] if turn % 2 else [json.dumps({"action": "refuse", "reply": result["reply"]})]
-                client = Client(*replies)
-                expected = after_turn(state, message, result, bool(turn % 2))
+                message, looks = f"{name} {QUESTION} {turn}", turn == 2 and name == names[0]
+                no = f"{name} {turn}"
+                row = Row("", state=state, message=message, found=PASSAGES, broken=None, mark=None, cited=(), tool=None,
+                          replies=[json.dumps({**SAYS_NO, "reply": no})], status="refused", reply=no)
+                if looks:
+                    vars(row).update(replies=[FINDS, ANSWERS], status="answered", reply=ANSWER["answer"], tool=SEARCH, cited=ANSWER["cited"])
                 with self.subTest(clause="T6", because="two conversations alternate, and each has a history and a log of its own"):
-                    states[name], _ = self.returns((expected, result), lab.run_turn, state, message, client, registry)
-                with self.subTest(clause="T6", because="the client is asked with the history of this conversation alone"):
-                    self.check("the history that the client was given", client.seen[0][1:-1], state["history"])
+                    states[name] = self.turn_ends(row)
+        with self.subTest(clause="T6", because="the client is asked with the history of this conversation alone"):
+            client = Client(json.dumps(SAYS_NO))
+            lab.run_turn(copy.deepcopy(states[names[1]]), NEXT, client, Tools().registry)
+            self.check("the history that the client was given", client.seen[0][1:-1], states[names[1]]["history"])
+        self.turns_end("T6", [
+            Row("what another conversation has cited is not a source of this one", state=states[names[1]], replies=[SHOWS],
+                status="clarification_needed", reply=OwnText(), mark=False),
+        ])  # fmt: skip
 
     def test_t2_the_writer_is_asked_about_passages(self):
         """T2 The client gets selector_messages, and writer_messages only about passages that search_docs found.
@@ -659,23 +708,23 @@ class RunTurn(LabTest):
             self.check("the data of writer_messages(...)", data, {"message": NEXT, "passages": PASSAGES})
         result = a_result("answered", ANSWER["answer"], SEARCH, ANSWER["cited"])
         with self.subTest(clause="T2", because="an answer is written from the passages"):
-            self.returns((after_turn(LATER, NEXT, result, True), result), lab.run_turn, LATER, NEXT, client, tools.registry)
+            self.returns((A_STATE, result), lab.run_turn, copy.deepcopy(LATER), NEXT, client, tools.registry)
             self.check("what the client was asked", client.seen, asked)
         with self.subTest(clause="T2", because="the tool searches for what the model proposed"):
             self.check("the arguments of search_docs", [call[2] for call in tools.calls], [json.loads(FINDS)["arguments"]])
         once = [
-            Row("a decision that is refused is not asked for again", replies=[NO_DECISION], status="invalid_reply", mark=False),
+            Row("a decision that is refused is not asked for again", replies=[NO_DECISION], status="invalid_reply"),
             Row("nothing was found: there is nothing to write about", replies=[FINDS], found=[], status="no_source", tool=SEARCH),
             Row("an answer that is refused is not asked for again", replies=[FINDS, NO_ANSWER], status="invalid_reply", tool=SEARCH),
             Row("prose instead of an answer", replies=[FINDS, f"{REFUSED_WORD} {ANSWER['answer']}"], status="invalid_reply", tool=SEARCH),
             Row("a name twice in an answer", replies=[FINDS, f'{{"{REFUSED_WORD}": 1, "{REFUSED_WORD}": 2}}'], status="invalid_reply",
                 tool=SEARCH),
-            Row("a name too many in a decision", replies=[json.dumps({**ASKS_BACK, REFUSED_WORD: 1})], status="invalid_reply", mark=False),
+            Row("a name too many in a decision", replies=[json.dumps({**ASKS_BACK, REFUSED_WORD: 1})], status="invalid_reply"),
         ]  # fmt: skip
-        self.turns_end(once, "T5", reply=OWN_TEXT, mark=True)
+        self.turns_end("T5", once, reply=OWN_TEXT)
         with self.subTest(clause="T2", because="the result of another tool is shown, not written about"):
             client, result = Client(decision(PAUSE)), a_result("shown", fresh.text("A pause of an hour."), PAUSE)
-            self.returns((after_turn(LATER, NEXT, result, True), result), lab.run_turn, LATER, NEXT, client, Tools().registry)
+            self.returns((A_STATE, result), lab.run_turn, copy.deepcopy(LATER), NEXT, client, Tools().registry)
 
     def test_t4_a_turn_ends_in_one_way(self):
         """T4 What happened in a turn decides its status, its reply, the tool and what is cited.
@@ -709,20 +758,22 @@ class RunTurn(LabTest):
             Row("an answer that cites what was found", replies=[FINDS, ANSWERS], status="answered", reply=ANSWER["answer"], tool=SEARCH,
                 cited=ANSWER["cited"]),
         ]  # fmt: skip
-        self.turns_end(rows, "T4", mark=True)
+        self.turns_end("T4", rows, mark=True)
         too_early = [
             Row("there are no sources yet: the user is asked, and nothing is attempted", replies=[SHOWS]),
             Row("whatever its arguments are", replies=[decision(SOURCES, **{REFUSED_WORD: 1})]),
             Row("also when they are not a dict", replies=[json.dumps({"action": "tool", "tool": SOURCES, "arguments": None})]),
-            Row("a turn without a source leaves none", replies=[SHOWS], state=after_turn(a_state(), QUESTION, a_result("no_source", NEXT, SEARCH), True)),
+            Row("a turn without a source leaves none", replies=[SHOWS], state=after_turn(a_state(), QUESTION, a_result("no_source", NEXT, SEARCH), False)),
         ]
-        self.turns_end(too_early, "T4", state=a_state(), status="clarification_needed", reply=OwnText(), mark=False)
-        with self.subTest(clause="T4", because="also when no such tool is registered"):
-            client, result = Client(SHOWS), a_result("clarification_needed", OwnText())
-            self.returns((after_turn(a_state(), NEXT, result, False), result), lab.run_turn, a_state(), NEXT, client, {})
-        with self.subTest(clause="T4", because="with sources, a registry without the tool has no such tool"):
-            client, result = Client(SHOWS), a_result("unknown_tool", Containing(SOURCES))
-            self.returns((after_turn(LATER, NEXT, result, True), result), lab.run_turn, LATER, NEXT, client, {})
+        self.turns_end("T4", too_early, state=a_state(), status="clarification_needed", reply=OwnText(), mark=False)
+        for state, status, reply, because in (
+            (a_state(), "clarification_needed", OwnText(), "also when no such tool is registered"),
+            (LATER, "unknown_tool", Containing(SOURCES), "with sources, a registry without the tool has no such tool"),
+        ):
+            row = Row(because, state=state, message=NEXT, replies=[SHOWS], found=[], broken=None, status=status, reply=reply, tool=None,
+                      cited=(), mark=status == "unknown_tool")  # fmt: skip
+            with self.subTest(clause="T4", because=because):
+                self.turn_ends(row, registry={})
 
 
 DOCUMENT = fresh.text("# Harbour\n\nThe cellar holds every pump.\n\n## Restarting\n\nTurn both valves gently, then restart everything.\n")
