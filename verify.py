@@ -15,7 +15,8 @@ sys.path.insert(0, str(KIT / "tests"))
 
 from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402 - it stands in tests/
 from grader.intake.targets import UsageError, find_targets  # noqa: E402
-from grader.line.session import Limits, Session  # noqa: E402
+from grader.line.process import Limits  # noqa: E402
+from grader.line.session import Session  # noqa: E402
 from grader.reports import format_of, formats  # noqa: E402
 from grader.text import visible  # noqa: E402
 

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import datetime
+import functools
 import hashlib
 import json
 import multiprocessing
@@ -17,9 +18,11 @@ from pathlib import Path
 
 from grader.grading import grade, grade_nothing
 from grader.intake.handout import changed_parts
-from grader.intake.sources import Lost, read_sources
+from grader.intake.sources import Unreadable, read_sources
+from grader.line.errors import Lost
+from grader.line.process import NOT_STARTED, Workers, folder_prefix
 from grader.line.processes import end_other_sessions, guard_this_process, remove_folder
-from grader.line.session import NOT_STARTED, Session, folder_prefix, use_template
+from grader.line.session import Session
 from grader.result import SCHEMA
 
 STOPPED_LIMIT = 5.0  # seconds without a result, after which processes that grade are told to go on
@@ -46,16 +49,17 @@ def kit_digest(lab):
     return content.hexdigest()
 
 
-def grade_one(name, place, limits, lab):
-    """Return one submission's part of a result. Whatever goes wrong becomes its reason: nobody is left out."""
+def grade_one(name, place, limits, lab, workers=None):
+    """Return one submission's part of a result. Whatever goes wrong becomes its reason: nobody is left out.
+
+    workers: where and how they are made; without them, as limits say.
+    """
     try:
         if isinstance(place, str):  # why there is no file
-            raise Lost(place)
-        report = grade(place, limits, lab)
+            return lost_entry(name, lab, place)
+        report = grade(place, limits, lab, workers)
         edits = [] if report.load_failure else changed_parts(lab, report.sources[lab])
         return {**report.as_dict(name), "digest": digest_of(report.sources), "edits": edits}
-    except Lost as error:
-        return lost_entry(name, lab, str(error))
     except OSError as error:
         return lost_entry(name, lab, f"{NOT_STARTED}: {error}")
 
@@ -74,7 +78,7 @@ def taken_over(submissions, known, lab):
     for number, (name, place) in enumerate(submissions if earlier else ()):
         try:
             entry = isinstance(place, Path) and earlier.get((name, digest_of(read_sources(place, lab))))
-        except Lost:
+        except Unreadable:
             continue
         if entry:
             taken[number] = {**entry, "path": str(place)}
@@ -280,25 +284,26 @@ def serve(line, inherited, limits, lab, owner, core):
 
     Signals are the first process's to answer; who ends this one ends what it has started, and so does the first one's end.
     """
+    workers = Workers(limits, owner)
+    leave_now = functools.partial(leave, workers)
     if os.name != "nt":
         os.setpgid(0, 0)  # what a terminal or a scheduler sends goes to the first process alone
-        signal.signal(signal.SIGHUP, leave)
-    signal.signal(signal.SIGTERM, leave)
+        signal.signal(signal.SIGHUP, leave_now)
+    signal.signal(signal.SIGTERM, leave_now)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for near in inherited:  # open here, they would keep lines from closing
         near.close()
     threading.Thread(target=leave_with, args=[multiprocessing.parent_process().sentinel], daemon=True).start()
-    Session.owner = owner
     if core is not None:
         with contextlib.suppress(OSError):  # a core can be taken away; then any will do
             os.sched_setaffinity(0, {core})
-    use_template(limits)
+    workers.use_template()
     while True:
         try:
             name, place = line.recv()
         except EOFError:
-            leave()
-        line.send(grade_one(name, place, limits, lab))
+            leave_now()
+        line.send(grade_one(name, place, limits, lab, workers))
 
 
 def leave_with(sentinel):
@@ -307,13 +312,10 @@ def leave_with(sentinel):
     os.kill(os.getpid(), signal.SIGTERM)  # the main thread knows what there is to end
 
 
-def leave(*_):
+def leave(workers, *_):
     """End this process and the submission that it grades."""
     try:
-        if Session.current is not None:
-            Session.current.end()
-        if Session.template is not None:
-            Session.template.end()
+        workers.end()
     finally:
         os._exit(0)
 

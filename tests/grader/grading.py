@@ -14,8 +14,9 @@ from labdata import fresh
 from labtest import Mismatch, cut
 
 from grader.intake.handout import definitions
-from grader.intake.sources import LABS, MAIN_LAB, Lost, lab_of, read_sources
-from grader.line.session import Session, StandIn
+from grader.intake.sources import LABS, MAIN_LAB, Unreadable, lab_of, read_sources
+from grader.line.errors import Lost
+from grader.line.session import RemoteModule, Session
 from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, verdicts_by_clause
 
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
@@ -48,11 +49,11 @@ class Recorder(unittest.TestResult):
 
     def addSubTest(self, test, subtest, outcome):
         if outcome is not None:
-            self.marks[test.id()].fail(failure_of(outcome[1], subtest.params))
+            self.marks[test.id()].fail(failure_of(outcome[1], subtest.params, getattr(test, "last_call", None)))
 
     def addFailure(self, test, outcome):
         if test.id() in self.marks:  # else it is a class that could not be set up: its tests stay "not run"
-            self.marks[test.id()].fail(failure_of(outcome[1], {}))
+            self.marks[test.id()].fail(failure_of(outcome[1], {}, getattr(test, "last_call", None)))
 
     addError = addFailure
 
@@ -66,9 +67,10 @@ class Recorder(unittest.TestResult):
         self.marks[test.id()].fail(Failure(reason="it was expected to fail"))
 
 
-def failure_of(error, row):
-    """Return the Failure of an exception that came in a row; row holds the row's clause and because."""
-    call, place = getattr(error, "call", None), getattr(error, "place", None)
+def failure_of(error, row, last_call=None):
+    """Return the Failure of an exception in a row; row holds the row's clause and because, last_call is the Call made last."""
+    call = last_call if isinstance(error, Lost) else getattr(error, "call", None)
+    place = getattr(error, "place", None)
     texts = {"clause": row.get("clause"), "because": row.get("because"), "call": call and str(call), "replies": getattr(call, "replies", ())}
     if isinstance(error, Mismatch):
         failure = Failure(**texts, expected=error.expected, got=error.got)
@@ -213,18 +215,18 @@ def run_tests(tests, session=None, pattern="", progress=None):
     return [marks[test.id()] for test in chosen]
 
 
-def grade(path, limits=None, lab=None):
-    """Grade the submission at path in a worker process; return its Report."""
-    with Session(path, limits, lab) as session:
+def grade(path, limits=None, lab=None, workers=None):
+    """Grade the submission at path in a worker process; return its Report. workers: where and how these are made."""
+    with Session(path, limits, lab, workers) as session:
         return grade_session(session)
 
 
 def grade_session(session, pattern="", progress=None):
     """Grade the submission of a session that is open; return its Report."""
-    marks = run_tests(tests_of(session.lab, StandIn(session.lab, session)), session, pattern, progress)
+    marks = run_tests(tests_of(session.lab, RemoteModule(session.lab, session)), session, pattern, progress)
     if session.load_failure:
         return report_of_none(session.path, session.lab, marks, session.load_failure, session.sources)
-    return report_of(session.path, session.lab, marks, session.sources, {*session.attributes, *session.values})
+    return report_of(session.path, session.lab, marks, session.sources, set(session.functions))
 
 
 def report_of(path, lab, marks, sources, names):
@@ -249,7 +251,7 @@ def grade_nothing(name, lab, reason=None):
 
 def unrun(lab):
     """Return the marks of a lab's tests before any has run."""
-    return [Mark(test) for test in tests_of(lab, StandIn(lab))]
+    return [Mark(test) for test in tests_of(lab, RemoteModule(lab))]
 
 
 def grade_here(path, pattern="", lab=None):
@@ -257,8 +259,8 @@ def grade_here(path, pattern="", lab=None):
     lab = lab or lab_of(path) or MAIN_LAB
     try:
         sources = read_sources(path, lab)
-    except Lost as error:
-        return report_of_none(path, lab, unrun(lab), error)
+    except Unreadable as error:
+        return report_of_none(path, lab, unrun(lab), Lost(str(error)))
     module = sys.modules[lab] = types.ModuleType(lab)
     module.__file__ = str(path)
     sys.path.insert(0, str(path.parent.resolve()))

@@ -17,7 +17,7 @@ from unittest import mock
 from kit import KIT, run
 
 from grader import cohort
-from grader.line.session import NOT_STARTED, Limits
+from grader.line.process import NOT_STARTED, Limits
 from grader.intake.targets import find_class
 from test_hostile import left_processes
 

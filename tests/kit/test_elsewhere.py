@@ -1,6 +1,7 @@
 """Where a worker can run: --exec puts any command before the interpreter, and the verdict is the same in every place."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,9 +11,8 @@ from pathlib import Path
 import kit
 from test_submission import Place
 
-from grader.line import session as submission
 from grader.grading import grade
-from grader.line.session import Limits
+from grader.line.process import Limits
 
 SOLUTION = kit.KIT / "solution" / "ticket_triage.py"
 UNSHARE = "unshare -r -n --pid --fork --kill-child"
@@ -40,7 +40,7 @@ def other_places():
 class Elsewhere(Place):
     def skip_unless_it_works(self, prefix, python=sys.executable):
         """Skip with the reason why the bare command does not work here."""
-        words = [*submission.shlex.split(prefix), python, "--version"]
+        words = [*shlex.split(prefix), python, "--version"]
         try:
             done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", timeout=60, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -93,7 +93,7 @@ class Elsewhere(Place):
 
     def test_what_is_given_to_ssh_is_quoted_once_more(self):
         command = Limits(prefix="timeout 9 ssh -T host").command(7)
-        self.assertEqual(submission.shlex.split(" ".join(command[5:])), Limits(prefix="nice").command(7)[1:])
+        self.assertEqual(shlex.split(" ".join(command[5:])), Limits(prefix="nice").command(7)[1:])
         self.assertEqual(Limits(prefix="docker run 'a b'").command(7)[:3], ["docker", "run", "a b"])
 
 

@@ -25,7 +25,7 @@ from kit import LABS, solution_of
 
 from grader.grading import grade
 from grader.intake.sources import lab_of
-from grader.line.session import Limits, Session, use_template
+from grader.line.process import Limits, Workers
 from grader.result import PASSED
 
 SOLUTION = solution_of("ticket_triage")
@@ -33,6 +33,7 @@ HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \|
 SECONDS = 10.0  # the limit of those that do not hang: a busy machine is no reason to fail
 SLEEP = "7654.3"  # seconds that processes of hostile/ sleep; each run has its own number, by which it finds its own
 OWN_SLEEP = f"7654.{os.getpid():010}"
+WORKERS = Workers()  # of a process of the pool
 
 
 def failures_of(report):
@@ -42,12 +43,12 @@ def failures_of(report):
 
 
 def has_template():
-    return Session.template is not None
+    return WORKERS.template is not None
 
 
 def verdict_of(path, seconds):
     """Grade in a process of the pool; return (the tests that pass, all that the failures say, all tests)."""
-    report = grade(path, Limits(seconds))
+    report = grade(path, Limits(seconds), workers=WORKERS)
     verdicts = {re.match("test_([a-z][0-9]+)_", mark.name)[1]: mark.verdict for mark in report.marks}
     return {name for name, verdict in verdicts.items() if verdict == PASSED}, failures_of(report), set(verdicts)
 
@@ -217,7 +218,7 @@ def begin_process(folder, copies):
     os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder))
     tempfile.tempdir = None
     if copies:
-        use_template(Limits())
+        WORKERS.use_template()
 
 
 class Hostile(unittest.TestCase):

@@ -14,8 +14,8 @@ from test_submission import Place
 
 from grader.grading import grade
 from grader.line.processes import children
-from grader.intake.sources import Lost
-from grader.line.session import Limits, Session, use_template
+from grader.line.errors import Lost
+from grader.line.process import Limits, Workers
 from grader.line.worker import PRELOADED
 
 SOLUTION = kit.KIT / "solution" / "ticket_triage.py"
@@ -46,38 +46,42 @@ class Templates(Place):
     def setUp(self):
         super().setUp()
         before = children()
-        use_template(Limits())
+        self.workers = self.with_template()
         self.addCleanup(lambda: self.assertEqual(children(), before))
-        self.addCleanup(self.drop_template)
+        self.addCleanup(lambda: self.workers.drop_template())
 
-    def drop_template(self):
-        if Session.template is not None:
-            Session.template.end()
-            Session.template = None
+    def with_template(self, **limits):
+        """Return Workers that are copies, where there can be some."""
+        workers = Workers(Limits(**limits))
+        workers.use_template()
+        return workers
+
+    def session(self, text, **limits):
+        return super().session(text, self.workers, **limits)
 
     def test_a_copy_is_placed_as_a_worker_that_was_started(self):
         seen = []
-        self.drop_template()
+        self.workers.drop_template()
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.SIG_IGN))  # as in a pool
-        use_template(Limits())
+        self.workers.use_template()
         for _ in range(2):
             _, lab = self.session(SEEN)
             seen.append(lab.seen())
-            self.drop_template()
+            self.workers.drop_template()
         copied, started = seen
         self.assertEqual(copied[:-1], started[:-1])
 
     def test_it_has_imported_what_a_worker_imports(self):
         """Or each copy does it again."""
         imported = {}
-        for name in ("copier", "worker"):
+        for name in ("copier", "protocol", "program", "worker"):
             nodes = ast.walk(ast.parse((kit.KIT / "tests" / "grader" / "line" / f"{name}.py").read_text(encoding="utf-8")))
             imported[name] = set()
             for node in nodes:
                 imported[name] |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
                 imported[name] |= {node.module} if isinstance(node, ast.ImportFrom) else set()
-        for name in imported["worker"] - imported["copier"]:
-            self.assertIn(name, ("_thread", "resource", "importlib.machinery"), "built in, or quick")
+        for name in (imported["worker"] | imported["program"] | imported["protocol"]) - imported["copier"]:
+            self.assertIn(name, ("_thread", "builtins", "resource", "importlib.machinery", "grader.line.program", "grader.line.protocol"), "built in, quick, or in the same source")
         self.assertEqual(set(PRELOADED) - imported["copier"], set())
 
     def test_each_session_has_a_copy_of_its_own_and_none_is_left(self):
@@ -89,7 +93,7 @@ class Templates(Place):
             session.end()
             self.assertEqual(children(), before)
         self.assertEqual(len(numbers), 3)
-        self.assertNotIn(Session.template.process.pid, numbers)
+        self.assertNotIn(self.workers.template.process.pid, numbers)
 
     def test_how_a_copy_ends_is_told(self):
         for how, told in ((0, "exit code 0"), (7, "exit code 7"), (-signal.SIGKILL, "signal 9"), (-signal.SIGSEGV, "signal 11")):
@@ -108,18 +112,21 @@ class Templates(Place):
         """Killed, or stopped so that it answers nobody: that costs one wait, and no grade."""
         for number in (signal.SIGKILL, signal.SIGSTOP):
             with self.subTest(number):
-                Session.template.line.settimeout(1.0)
-                os.kill(Session.template.process.pid, number)
+                self.workers.template.line.settimeout(1.0)
+                os.kill(self.workers.template.process.pid, number)
                 time.sleep(0.1)
-                self.assertTrue(grade(SOLUTION, Limits(30.0)).complete)
-                self.assertIsNone(Session.template)
-                use_template(Limits())
-        self.assertTrue(grade(SOLUTION, Limits(30.0)).complete)
-        self.assertIsNotNone(Session.template)
+                self.assertTrue(grade(SOLUTION, Limits(30.0), workers=self.workers).complete)
+                self.assertIsNone(self.workers.template)
+                self.workers.use_template()
+        self.assertTrue(grade(SOLUTION, Limits(30.0), workers=self.workers).complete)
+        self.assertIsNotNone(self.workers.template)
 
     def test_it_ends_with_the_grader_even_when_it_was_stopped(self):
-        code = "import os, signal\nfrom grader.line import session as submission\nsubmission.use_template(submission.Limits())\nwith submission.Session(SOLUTION) as session: session.ready()\n"
-        code += "number = submission.Session.template.process.pid\nos.kill(number, signal.SIGSTOP)\nprint(number)\n"
+        code = (
+            "import os, signal\nfrom grader.line.process import Workers\nfrom grader.line.session import Session\n"
+            "workers = Workers()\nworkers.use_template()\nwith Session(SOLUTION, workers=workers) as session: session.ready()\n"
+            "os.kill(workers.template.process.pid, signal.SIGSTOP)\nprint(workers.template.process.pid)\n"
+        )
         done = kit.run("-c", code.replace("SOLUTION", repr(str(SOLUTION))), cwd=kit.KIT / "tests")
         self.assertEqual(done.stderr, "")
         deadline = time.monotonic() + 10
@@ -130,19 +137,12 @@ class Templates(Place):
             os.waitpid(int(done.stdout), 0)
 
     def test_another_interpreter_or_place_is_its_own_matter(self):
-        self.drop_template()
-        use_template(Limits(prefix="nice"))
-        self.assertIsNone(Session.template)
-        use_template(Limits(python="/no/such/python"))
-        self.assertIsNone(Session.template)
-        use_template(Limits())
-        self.assertTrue(grade(SOLUTION, Limits(30.0, prefix="env")).complete)
-        self.assertIsNotNone(Session.template)  # it was of no use there
-        self.drop_template()
-        use_template(Limits(python="/bin/true"))  # it starts, and is no Python
+        self.assertIsNone(self.with_template(prefix="nice").template)
+        self.assertIsNone(self.with_template(python="/no/such/python").template)
+        workers = self.with_template(python="/bin/true")  # it starts, and is not a Python
         with self.assertRaises(Lost):
-            self.session(SEEN, python="/bin/true")[1].number()
-        self.assertIsNone(Session.template)
+            super().session(SEEN, workers)[1].number()
+        self.assertIsNone(workers.template)
 
 
 if __name__ == "__main__":

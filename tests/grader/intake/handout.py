@@ -3,6 +3,7 @@
 originals.json holds the starters and the digests of the other files; tests/kit/make_starter.py makes it.
 """
 
+import builtins
 import functools
 import json
 import re
@@ -21,6 +22,30 @@ def originals():
     if not path.exists():
         return {"starter": {}, "sha256": {}}
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+@functools.lru_cache(maxsize=None)
+def exceptions_of(lab):
+    """Return {name: names of its bases} of the exceptions that a lab's module was handed out with, bases first.
+
+    They are those that it defines, and those that it imports from another lab.
+    """
+    original, found = originals()["starter"].get(f"{lab}.py", {"text": "", "provided": {}}), {}
+    for other, names in re.findall(r"^from (\w+) import (\([^)]*\)|.*)$", original["text"], re.MULTILINE):
+        if f"{other}.py" in originals()["starter"]:
+            imported = set(re.findall(r"\w+", names))
+            found.update({name: bases for name, bases in exceptions_of(other).items() if name in imported})
+    for part in original["provided"].values():
+        header = re.match(r"class (\w+)\(([\w, ]+)\):", part)
+        bases = re.findall(r"\w+", header[2]) if header else []
+        if bases and all(base in found or is_builtin_exception(base) for base in bases):
+            found[header[1]] = bases
+    return {name: [base for base in bases if base in found or is_builtin_exception(base)] for name, bases in found.items()}
+
+
+def is_builtin_exception(name):
+    kind = getattr(builtins, name, None)
+    return isinstance(kind, type) and issubclass(kind, BaseException)
 
 
 def digest(path):

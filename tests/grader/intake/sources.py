@@ -15,10 +15,8 @@ SIBLINGS_LIMIT = 100  # files beside the submission that go along
 ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252")  # others can take for ever to decode
 
 
-class Lost(Exception):
-    """The submission gave no verdict: it did not load, its process ended, or it ran past a limit."""
-
-    gives_no_verdict = True  # by this the tests know it, which import nothing of the grader's
+class Unreadable(Exception):
+    """The file of a submission cannot be taken; the message says why."""
 
 
 def lab_of(path):
@@ -31,7 +29,7 @@ def lab_of(path):
 def read_sources(path, lab):
     """Return {module name: text} of the submission and, when it has its usual name, of the files beside it.
 
-    Lost says why the submission cannot be read. A file beside it that cannot be read fails when it is imported.
+    Unreadable says why the submission cannot be taken. A file beside it that cannot be read fails when it is imported.
     """
     sources = {lab: read_source(path)}
     if path.name == f"{lab}.py":
@@ -39,7 +37,7 @@ def read_sources(path, lab):
         for sibling in sorted(siblings)[:SIBLINGS_LIMIT]:
             try:
                 sources[sibling.stem] = read_source(sibling)
-            except Lost as error:
+            except Unreadable as error:
                 sources[sibling.stem] = f"raise ImportError({str(error)!r})"
     if MAIN_LAB not in sources:  # the other labs use what it provides
         sources[MAIN_LAB] = originals()["starter"][f"{MAIN_LAB}.py"]["text"]
@@ -51,21 +49,21 @@ def read_source(path):
     try:
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):
-            raise Lost(f"{path.name} is a link: put the file itself there")
+            raise Unreadable(f"{path.name} is a link: put the file itself there")
         if not stat.S_ISREG(mode):
-            raise Lost(f"{path.name} is no file")
+            raise Unreadable(f"{path.name} is no file")
         with open(path, "rb") as file:
             data = file.read(SOURCE_LIMIT + 1)
     except OSError as error:
-        raise Lost(f"{path.name} cannot be read: {error.strerror}") from error
+        raise Unreadable(f"{path.name} cannot be read: {error.strerror}") from error
     if len(data) > SOURCE_LIMIT:
-        raise Lost(f"{path.name} has more than {SOURCE_LIMIT:,} bytes")
+        raise Unreadable(f"{path.name} has more than {SOURCE_LIMIT:,} bytes")
     try:
         text = data.decode(source_encoding(data))
     except (SyntaxError, UnicodeDecodeError, LookupError) as error:
-        raise Lost(f"{path.name} is not UTF-8 text: {error}. Save it as UTF-8.") from error
+        raise Unreadable(f"{path.name} is not UTF-8 text: {error}. Save it as UTF-8.") from error
     if not text.strip():
-        raise Lost(f"{path.name} is empty")
+        raise Unreadable(f"{path.name} is empty")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -1,4 +1,4 @@
-"""The far end of a template (see template.py): what stands before worker.py in the source that it is sent.
+"""The far end of a template (see template.py): what stands before the parts of a worker in the source that it is sent.
 
 It imports what a worker imports, and then makes a copy of the process for each request. In the copy it comes to its
 end, and the source of the worker follows. Linux only.

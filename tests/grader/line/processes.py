@@ -1,23 +1,18 @@
-"""Processes and pipes: all that differs between Linux, macOS and Windows stands here.
+"""Processes and folders: what differs between Linux, macOS and Windows stands here, and in channel.py for pipes.
 
 On Linux nothing that a submission starts gets away. Elsewhere a process that leaves the worker's group (macOS) or
 outlives it (Windows) does; and Windows has no limit on memory. A sandbox given by --exec has none of these gaps.
 """
 
-import collections
 import os
 import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
-from grader.line.worker import MESSAGE_LIMIT, Malformed
-
 PAUSE = 0.001  # seconds between two looks at whether processes have ended
-SLICE = 0.1  # seconds between two looks at whether the worker lives
 END_LIMIT = 2.0  # seconds to end what a worker left
 OWN_END = 0.5  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
 ANSWER_TIME = 0.05  # seconds for a worker that is late to tell where it is
@@ -158,89 +153,3 @@ def remove_folder(folder):
             os.rmdir(place)
     except OSError:  # a file is held open (Windows), or made immutable: not ours to fight
         pass
-
-
-class Line:
-    """The pipes to a worker. Reading and writing end at a deadline, whoever holds the other end."""
-
-    def __init__(self, process):
-        self.process, self.lines, self.rest = process, collections.deque(), b""  # lines that have come, and what follows them
-        self.output, self.input = process.stdout.fileno(), process.stdin.fileno()
-        if os.name != "nt":
-            from select import POLLIN, POLLOUT, poll
-
-            os.set_blocking(self.input, False)
-            self.to_read, self.to_write = poll(), poll()
-            self.to_read.register(self.output, POLLIN)
-            self.to_write.register(self.input, POLLOUT)
-
-    def wait(self, pipe, deadline):
-        """Wait until a pipe can be used; TimeoutError past the deadline, EOFError when the worker is gone.
-
-        A forked child can hold the pipe open after the worker's end, so the pipe alone does not tell.
-        """
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            if pipe.poll(1000 * min(left, SLICE)):
-                return
-            if self.process.poll() is not None and not pipe.poll(0):
-                raise EOFError
-
-    def write(self, data, deadline):
-        if os.name == "nt":
-            with Watchdog(self.process, deadline):
-                self.process.stdin.write(data)
-                self.process.stdin.flush()
-            return
-        view = memoryview(data)
-        while view:
-            try:
-                view = view[os.write(self.input, view) :]
-            except BlockingIOError:
-                self.wait(self.to_write, deadline)
-
-    def read(self, deadline):
-        """Return the next line without its end; EOFError when the worker is gone, Malformed when it is too long."""
-        while not self.lines:
-            if len(self.rest) > MESSAGE_LIMIT:
-                raise Malformed(f"a line of more than {MESSAGE_LIMIT:,} characters")
-            *lines, self.rest = (self.rest + self.read_some(deadline)).split(b"\n")
-            self.lines.extend(lines)
-        if time.monotonic() > deadline:  # also when lines are waiting, or one who talks on and on never ends
-            raise TimeoutError
-        return self.lines.popleft()
-
-    def read_some(self, deadline):
-        """Return what comes next, as soon as something comes."""
-        if os.name == "nt":
-            with Watchdog(self.process, deadline):
-                part = os.read(self.output, 1 << 16)
-        else:
-            self.wait(self.to_read, deadline)
-            part = os.read(self.output, 1 << 16)
-        if not part:
-            raise EOFError
-        return part
-
-
-class Watchdog:
-    """Windows: pipes cannot be waited for there, so the worker is ended at the deadline, which ends the wait."""
-
-    def __init__(self, process, deadline):
-        self.late = False
-        self.timer = threading.Timer(max(0.0, deadline - time.monotonic()), self.bark, [process])
-
-    def bark(self, process):
-        self.late = True
-        end_process(process, set(), False)
-
-    def __enter__(self):
-        self.timer.start()
-
-    def __exit__(self, kind, error, trace):
-        self.timer.cancel()
-        self.timer.join()
-        if self.late:
-            raise TimeoutError

@@ -1,4 +1,4 @@
-"""kind 3 | passes: all but p1 p6 | reason: not stripped"""
+"""kind 3 | passes: all but p1 p2 p6 | reason: not stripped"""
 
 class Text(str):
     __hash__ = str.__hash__

@@ -1,7 +1,8 @@
 """kind 4 | passes: none | reason: its process sent what the protocol does not allow: unknown tag"""
 
-import __main__
+frame = sys._getframe()
+while "Worker" not in frame.f_globals:
+    frame = frame.f_back
+worker = frame.f_globals  # of the far end, in whose process this runs
 
-__main__.Worker.do = lambda self, message: ("returned", {"value": {"$equals everything": []}}) if message["kind"] != "load" else (
-    "loaded", {"functions": ["parse_triage", "run_tool_call", "triage", "evaluate", "build_messages"], "values": [],
-               "errors": {"TriageError": ["TriageError"], "ToolCallError": ["ToolCallError", "TriageError"]}})
+worker["encode"] = lambda value: {"$equals everything": []}

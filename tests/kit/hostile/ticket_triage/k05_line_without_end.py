@@ -1,4 +1,4 @@
-"""kind 5 | passes: all but e1 e2 c1 | reason: a line of more than 1,048,576 characters"""
+"""kind 5 | passes: all but e1 e2 c1 | reason: a line of more than 1,048,576 bytes"""
 
 def evaluate(*args, **kwargs):
     while True:

@@ -1,6 +1,10 @@
 """kind 7 | passes: all but e1 e2 c1 | reason: its process sent what the protocol does not allow"""
 
-def evaluate(cases, client_for, **options):
-    import __main__
+frame = sys._getframe()
+while "Worker" not in frame.f_globals:
+    frame = frame.f_back
+worker = frame.f_globals  # of the far end, in whose process this runs
 
-    __main__.Worker.send = lambda self, kind, **content: os.write(self.lines_out.fileno(), b'{"kind": ' + b"[" * 60_000 + b"\n")
+
+def evaluate(cases, client_for, **options):
+    worker["Worker"].send = lambda self, *contents: os.write(self.lines_out.fileno(), b'{"kind": ' + b"[" * 60_000 + b"\n")

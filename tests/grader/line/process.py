@@ -1,0 +1,168 @@
+"""The processes that run submissions: where and how they are made, and how one begins and ends."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from grader.line.channel import Channel
+from grader.line.errors import Lost
+from grader.line.processes import children, end_process, remove_folder, running_lines
+
+BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
+FAR_END = ("protocol.py", "program.py", "worker.py")  # the files that make up the source of a worker
+OWN_IMPORT = re.compile(r"^from grader\.[\w.]+ import (\([^)]*\)|.*)\n", re.MULTILINE)
+KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+NOT_STARTED = "the worker did not start"  # the beginning of a reason that is not a fault of the submission's
+SAID_LIMIT = 2000  # bytes of what a worker leaves on stderr
+CLOSED_LIMIT = 1.0  # seconds for a worker that has closed the line to end
+
+
+def source_of(*names):
+    """Return files of this folder as one source. In it they find each other's names without imports, so these are left out."""
+    texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names]
+    return OWN_IMPORT.sub("", "\n".join(texts)).encode("utf-8")
+
+
+class Limits:
+    """What a submission may use: seconds for each test, memory in MiB; exec and python say where it runs."""
+
+    def __init__(self, seconds=5.0, memory=512, prefix="", python=None):
+        self.seconds, self.memory = seconds, memory
+        self.prefix = shlex.split(prefix)  # the words that stand before the interpreter
+        self.python = python or ("python3" if self.prefix else sys.executable)
+
+    def as_dict(self):
+        """Return what a verdict can depend on; python is left out where it is the grader's own."""
+        return {"seconds": self.seconds, "memory": self.memory, "exec": self.prefix, "python": Path(self.python).name}
+
+    def command(self, size):
+        """Return the command line of a worker whose source has size bytes. ssh gives its words to a shell: quoted."""
+        words = [self.python, "-I", "-S", "-B", "-c", BOOT.format(size)]
+        if any(Path(word).stem == "ssh" for word in self.prefix):
+            words = [shlex.quote(word) for word in words]
+        return self.prefix + words
+
+
+def kept_variables():
+    """Return the environment variables of a worker on this machine, but for its folder."""
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    return {**kept, "MALLOC_ARENA_MAX": "2"}  # glibc would reserve 64 MiB of the memory for each thread
+
+
+def own_folder(folder):
+    """Return the environment variables that send a worker to its own folder."""
+    return dict.fromkeys(("TMPDIR", "TEMP", "TMP", "HOME"), folder)
+
+
+def folder_prefix(owner):
+    """Return how the names of workers' folders begin; owner is the number of a process."""
+    return f"worker-{owner}-"
+
+
+class Workers:
+    """Where and how the workers of this process are made."""
+
+    def __init__(self, limits=None, owner=None):
+        """owner: the number of the process that clears up when this one is killed; None: there is none."""
+        self.limits = limits or Limits()
+        self.owner = owner or os.getpid()
+        self.source = source_of(*FAR_END)
+        self.template = None  # a Template that workers are copies of; without one each is started
+        self.running = None  # the WorkerProcess that was made last
+
+    def use_template(self):
+        """Make workers by copying one from now on, where the system can: it is quicker when they are many."""
+        from grader.line.template import template_for  # not by all: to import it takes time
+
+        self.template = template_for(self.limits, kept_variables())
+
+    def drop_template(self):
+        if self.template is not None:
+            self.template.end()
+            self.template = None
+
+    def start(self):
+        """Return a new WorkerProcess; Lost says why it does not start."""
+        self.running = WorkerProcess(self)
+        return self.running
+
+    def end(self):
+        """End the worker that runs, if there is one, and the template."""
+        if self.running is not None:
+            self.running.end()
+        self.drop_template()
+
+
+class WorkerProcess:
+    """A worker with its folder and its line: a new interpreter, where --exec says, or a copy of the template."""
+
+    def __init__(self, workers):
+        self.limits = workers.limits
+        self.folder = tempfile.mkdtemp(prefix=folder_prefix(workers.owner))
+        self.stderr = tempfile.TemporaryFile()  # what the interpreter says before and after the submission
+        self.to_send = b""  # the source that it waits for
+        self.process = None  # a Popen or a Copy
+        self.before = set()  # numbers of the processes that were this one's children before
+        self.channel = None
+        try:
+            self.process = self.copy(workers) or self.spawn(workers)
+        except OSError as error:
+            self.end()
+            raise Lost(f"{NOT_STARTED}: {self.limits.command(0)[0]}: {error.strerror}") from error
+        self.before = children() - {self.process.pid}
+        self.channel = Channel(self.process)
+
+    def copy(self, workers):
+        """Return a copy of the template, or None where there is none or it fails."""
+        if workers.template is None or workers.template.command != self.limits.command(0):
+            return None
+        try:
+            return workers.template.copy(self.folder, own_folder(self.folder), self.stderr.fileno())
+        except OSError:
+            workers.drop_template()
+            return None
+
+    def spawn(self, workers):
+        """Return an interpreter that waits for the source of a worker."""
+        self.to_send = workers.source
+        environment = dict(os.environ)
+        if not self.limits.prefix:
+            environment = {**kept_variables(), **own_folder(self.folder)}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.stderr, "bufsize": 0}
+        options = {"cwd": self.folder, "env": environment, "start_new_session": os.name != "nt"}
+        return subprocess.Popen(self.limits.command(len(self.to_send)), **options, **pipes)
+
+    def end(self):
+        """End the worker and all that it left, and remove its folder. It may have ended before."""
+        process, self.process = self.process, None
+        if process is not None:
+            try:
+                process.stdin.close()  # a worker on another machine ends when the line does
+            except OSError:  # what was not yet written is of no use any more
+                pass
+            end_process(process, self.before, bool(self.limits.prefix))
+            process.stdout.close()
+        self.stderr.close()
+        if self.folder is not None:
+            remove_folder(self.folder)
+            self.folder = None
+
+    def how_it_ended(self):
+        """Return how the process has ended and what it left on stderr, as a text."""
+        try:
+            code = self.process.wait(timeout=CLOSED_LIMIT)
+        except subprocess.TimeoutExpired:
+            return "its process closed the line to the grader"
+        self.stderr.seek(0)
+        said = self.stderr.read(SAID_LIMIT).decode("utf-8", "replace").strip().splitlines()
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"its process ended by itself ({how})" + (f": {said[-1]}" if said else "")
+
+    def running_place(self, files):
+        """Return (file, line number) of what is running in one of these files, innermost first, or None."""
+        lines = [] if self.limits.prefix else running_lines(self.process, self.stderr)
+        return next((line for line in lines if line[0] in files), None)
