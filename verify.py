@@ -22,6 +22,7 @@ from grader.text import visible  # noqa: E402
 
 PASSED, FAILED, USAGE_ERROR, SIGNALLED = 0, 1, 2, 128  # exit codes; the number of the signal is added to the last
 ALL_LABS = "all"
+SEEDS = 1_000_000  # 0 and those that are drawn
 FOR_ONE = ("watch", "hint", "all", "k", "q", "debug", "reset")  # options that a class or a report has no use for
 FOR_ONE_LAB = ("watch", "k", "debug", "reset", "resume")  # options that several labs at once have no use for
 REPORTS = formats()
@@ -50,6 +51,20 @@ def whole(text):
     return int(text)
 
 
+def seed(text):
+    """Return the seed that an option gives."""
+    if not text.isdecimal() or int(text) >= SEEDS:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {SEEDS - 1}, got {text}")
+    return int(text)
+
+
+def drawn_seed():
+    """Return a seed that nobody knows before."""
+    import random
+
+    return random.SystemRandom().randrange(1, SEEDS)
+
+
 def command_line():
     parser = CommandLine(prog="verify.py", description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("target", nargs="*", help="starter (the default), solution, a file, a folder that holds one, or a folder of such folders or files")
@@ -59,6 +74,7 @@ def command_line():
     student.add_argument("--hint", action="store_true", help="add a hint to the first failing test")
     student.add_argument("--all", action="store_true", help="show every failure")
     student.add_argument("-k", metavar="PATTERN", default="", help="run a part: a clause, a function, or a part of a test's name")
+    student.add_argument("--fresh", action="store_true", help="give the tests other names and numbers, drawn anew, as a class gets them")
     student.add_argument("-q", action="store_true", help="print one line")
     student.add_argument("--debug", action="store_true", help="run in this process, for breakpoint(); this is no grade")
     student.add_argument("--reset", action="store_true", help="put the original starter back; your file is kept as .bak")
@@ -69,6 +85,7 @@ def command_line():
     limits.add_argument("--python", metavar="NAME", help="the interpreter that runs a submission")
     grading = parser.add_argument_group("for instructors")
     grading.add_argument("--jobs", metavar="N", type=whole, default=os.cpu_count() or 1, help="submissions side by side (default: the cores)")
+    grading.add_argument("--seed", metavar="N", type=seed, help="what --fresh draws, to repeat a run; 0: as the tests are written")
     grading.add_argument("--resume", metavar="FILE", help="a result of --json: grade only what is new or changed")
     for name, what in REPORTS.items():
         grading.add_argument(f"--{name}", metavar="FILE", help=f"write {what[0].lower() + what[1:] if not what[1:2].isupper() else what}")
@@ -85,7 +102,7 @@ def grade_alone(path, options, limits, progress=None):
     if options.debug:
         from grader.grading import grade_here
 
-        return grade_here(path, options.k, options.lab)
+        return grade_here(path, options.k, options.lab, limits.seed)
     with Session(path, limits, options.lab) as session:  # the worker starts while the tests are imported
         from grader.grading import grade_session
         from grader.intake.handout import changed_files, changed_parts
@@ -164,8 +181,10 @@ def reason_of(error):
 
 
 def earlier_submissions(options, limits):
-    """Return the submissions that --resume names, when the same tests and limits made them: of the result, and of what
-    is kept beside it of a run that was ended."""
+    """Return the submissions that --resume names, when the same tests, limits and seed made them: of the result, and of what
+    is kept beside it of a run that was ended. The seed is theirs, unless --seed gives one; without --resume it is drawn."""
+    if options.seed is None:
+        limits.seed = drawn_seed()
     if not options.resume:
         return []
     from grader.cohort import kit_digest
@@ -178,10 +197,12 @@ def earlier_submissions(options, limits):
             result = read_result(path)
         except (ValueError, OSError) as error:
             raise UsageError(f"--resume {path}: {reason_of(error)}") from error
-        if (result["lab"], result["kit"], result["limits"]) == made_by:
+        if options.seed is None:
+            options.seed = limits.seed = result["seed"]
+        if (result["lab"], result["kit"], result["limits"]) == made_by and result["seed"] == limits.seed:
             known += result["submissions"]
         else:
-            say(f"--resume {path}: another kit or other limits made that result, so all are graded again", sys.stderr)
+            say(f"--resume {path}: another kit, another seed or other limits made that result, so all are graded again", sys.stderr)
     return known
 
 
@@ -342,8 +363,12 @@ def run(arguments):
     options.lab = options.lab or next(filter(None, named), MAIN_LAB)
     if options.reset and len(options.target) == 1 and options.lab != ALL_LABS:
         return reset(options.target[0], options.lab)
+    if options.fresh and options.seed is not None:
+        raise UsageError("--fresh draws a seed and --seed gives one: choose")
+    if options.fresh:
+        options.seed = drawn_seed()
     try:
-        limits = Limits(options.timeout, options.memory, options.exec, options.python)
+        limits = Limits(options.timeout, options.memory, options.exec, options.python, options.seed or 0)
     except ValueError as error:
         raise UsageError(f"--exec {options.exec}: {error}") from error
     refuse_place()

@@ -98,7 +98,7 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
     begun, started = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
     guard_this_process()
     result = {
-        "schema": SCHEMA, "lab": lab, "kit": kit_digest(lab), "limits": limits.as_dict(), "complete": False, "missing": [],
+        "schema": SCHEMA, "lab": lab, "kit": kit_digest(lab), "limits": limits.as_dict(), "seed": limits.seed, "complete": False, "missing": [],
         "left_out": list(left_out), "started": started.isoformat(timespec="seconds"), "seconds": 0.0, "tests": tests_as_dicts(lab),
     }  # all that is read of the kit is read before the first submission runs
     graded = taken_over(submissions, known, lab)

@@ -117,7 +117,7 @@ class Report:
     def __init__(self, path, lab, marks, sources, unwritten=(), load_failure=None):
         """sources: {module: text}; unwritten: functions to write that are not; load_failure: a Failure, or None."""
         self.path, self.lab, self.marks, self.sources, self.load_failure = Path(path), lab, marks, sources, load_failure
-        self.unwritten, self.notes = unwritten, []
+        self.unwritten, self.notes, self.seed = unwritten, [], fresh.seed
         self.sentences = {clause: text for mark in reversed(marks) for clause, text in mark.sentences.items()}
         self.task = "TASK.md" if lab == MAIN_LAB else f"scenario/{lab}/TASK.md"
 
@@ -186,12 +186,15 @@ class Report:
         return rows
 
 
-def tests_of(lab, module, seed=0):
-    """Return the lab's tests in the order they are written, their data renamed by seed; what they import as the lab is `module`."""
+def tests_of(lab, module, seed=None):
+    """Return the lab's tests in the order they are written; what they import as the lab is `module`.
+
+    Their data is renamed by seed; None leaves the seed as it is.
+    """
     for other in LABS:  # of a lab that was graded before, whose submission is gone
         sys.modules.pop(other, None)
     sys.modules[lab] = module
-    if fresh.seed != seed:
+    if seed not in (None, fresh.seed):
         fresh.begin(seed)
         for other in LABS:  # their data is named when they are imported
             sys.modules.pop(f"test_{other}", None)
@@ -223,7 +226,7 @@ def grade(path, limits=None, lab=None, workers=None):
 
 def grade_session(session, pattern="", progress=None):
     """Grade the submission of a session that is open; return its Report."""
-    marks = run_tests(tests_of(session.lab, RemoteModule(session.lab, session)), session, pattern, progress)
+    marks = run_tests(tests_of(session.lab, RemoteModule(session.lab, session), session.limits.seed), session, pattern, progress)
     if session.load_failure:
         return report_of_none(session.path, session.lab, marks, session.load_failure, session.sources)
     return report_of(session.path, session.lab, marks, session.sources, set(session.functions))
@@ -254,7 +257,7 @@ def unrun(lab):
     return [Mark(test) for test in tests_of(lab, RemoteModule(lab))]
 
 
-def grade_here(path, pattern="", lab=None):
+def grade_here(path, pattern="", lab=None, seed=0):
     """Run the tests on the submission in this process, for a debugger; this is no grade."""
     lab = lab or lab_of(path) or MAIN_LAB
     try:
@@ -265,4 +268,4 @@ def grade_here(path, pattern="", lab=None):
     module.__file__ = str(path)
     sys.path.insert(0, str(path.parent.resolve()))
     exec(compile(sources[lab], str(path), "exec", dont_inherit=True), vars(module))
-    return report_of(path, lab, run_tests(tests_of(lab, module), None, pattern), sources, set(vars(module)))
+    return report_of(path, lab, run_tests(tests_of(lab, module, seed), None, pattern), sources, set(vars(module)))

@@ -108,6 +108,12 @@ def place_of(clause):
     return (0, clause[0], int(clause[1:]), "") if TITLE.match(f"{clause} -") else (1, "", 0, clause)
 
 
+def seed_lines(result):
+    """Return the line that tells the seed which renamed the data of the tests; none where it is as it is written."""
+    seed = result["seed"]
+    return [f"The names and numbers in the tests come from seed {seed}: --seed {seed} repeats this."] if seed else []
+
+
 def told(failure, verdict):
     """Return (label, text) of what is said of a failure: the call, the replies it plays, expected, got, why, at.
 
@@ -123,7 +129,7 @@ def told(failure, verdict):
 NUMBER, TEXT, OPTIONAL, TEXTS = (int, float), (str,), (str, type(None)), (list,)
 FIELDS = {
     "a result": {
-        "schema": (int,), "lab": TEXT, "kit": TEXT, "limits": (dict,), "complete": (bool,), "missing": TEXTS, "left_out": TEXTS,
+        "schema": (int,), "lab": TEXT, "kit": TEXT, "limits": (dict,), "seed": (int,), "complete": (bool,), "missing": TEXTS, "left_out": TEXTS,
         "started": TEXT, "seconds": NUMBER, "tests": (list,), "submissions": (list,),
     },
     "a test": {"name": TEXT, "function": TEXT, "title": TEXT, "clauses": TEXTS},

@@ -105,8 +105,24 @@ class Classroom(unittest.TestCase):
         self.assertTrue(result["complete"])
         for part in ("8 submissions, 2 with all 15, mean 9.0 of 15", "Clauses that fail most: P5 (2), P6 (1)", "SyntaxError"):
             self.assertIn(part, done.stdout)
-        serial = self.grade("--jobs", "1")[0]
+        serial = self.grade("--jobs", "1", "--seed", result["seed"])[0]
         self.assertEqual(serial.stdout, done.stdout)
+
+    def test_a_class_draws_one_seed_for_all_and_names_it(self):
+        for name in ("ida", "jon"):
+            self.submit(name, SOLUTION.replace("    return _checked(_decode(raw), categories)", "    print(categories)\n    return _checked(_decode(raw), categories)"))
+        done, result = self.grade()
+        self.assertIn(f"--seed {result['seed']} repeats this", done.stdout.splitlines()[-1])
+        self.assertGreater(result["seed"], 0)
+        page = self.folder / "page.html"
+        _, again = self.grade("--resume", self.folder / "result.json", "--html", page)
+        self.assertEqual(again["seed"], result["seed"], "a run that goes on keeps its seed")
+        self.assertIn(f"seed {result['seed']}", page.read_text(encoding="utf-8"))
+        printed = {entry["name"]: entry["marks"][0]["printed"].splitlines()[0] for entry in result["submissions"] if entry["name"] in ("ida", "jon")}
+        self.assertEqual(printed["ida"], printed["jon"])
+        self.assertNotIn("delivery", printed["ida"])
+        self.assertNotEqual(self.grade()[1]["seed"], result["seed"])
+        self.assertEqual(self.grade("--seed", "0")[1]["seed"], 0)
 
     def test_exit_0_when_everyone_passes_and_several_targets(self):
         done = run(KIT / "verify.py", KIT / "solution", self.work / "anna")
@@ -126,9 +142,10 @@ class Classroom(unittest.TestCase):
         graded = {entry["name"]: entry["passed"] for entry in again["submissions"] if entry["seconds"] != 99.0}
         self.assertEqual(graded, {"björn": 15, EVE: 0, "gil": 0, "hal": 14})
         self.assertEqual(len(again["submissions"]), 9)
-        for changed in ({"kit": "other tests"}, {"limits": {**result["limits"], "seconds": 1.0}}):
+        other = f"--resume {known}: another kit, another seed or other limits made that result, so all are graded again\n"
+        for changed in ({"kit": "other tests"}, {"limits": {**result["limits"], "seconds": 1.0}}, {"seed": result["seed"] - 1}):
             known.write_text(json.dumps({**result, **changed}), encoding="utf-8")
-            _, again = self.grade("--resume", known, said=f"--resume {known}: another kit or other limits made that result, so all are graded again\n")
+            _, again = self.grade("--resume", known, "--seed", result["seed"], said=other)
             self.assertEqual([entry["name"] for entry in again["submissions"] if entry["seconds"] == 99.0], [])
 
     def test_two_of_one_name_get_a_grade_each(self):

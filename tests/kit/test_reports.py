@@ -65,7 +65,7 @@ def submission(name, verdicts, reason=None, text="got", printed="", call=None):
 
 def result(*submissions, missing=()):
     return {
-        "schema": 2, "lab": "ticket_triage", "kit": "0" * 64, "limits": {}, "complete": not missing, "missing": list(missing), "left_out": [], "seconds": 3.5,
+        "schema": 2, "lab": "ticket_triage", "kit": "0" * 64, "limits": {}, "seed": 0, "complete": not missing, "missing": list(missing), "left_out": [], "seconds": 3.5,
         "started": "2026-10-06T14:03:11+00:00", "tests": TESTS, "submissions": list(submissions),
     }
 

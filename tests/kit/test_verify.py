@@ -131,6 +131,25 @@ class Output(WithFolder):
         self.write(SOLUTION.replace("    return _checked(_decode(raw)", "    breakpoint()\n    return _checked(_decode(raw)"))
         self.assertIn("breakpoint() works with --debug only", self.verify(self.folder, "-k", "P1").stdout)
 
+    def test_other_names_are_drawn_or_given_and_the_last_line_tells_the_seed(self):
+        printing = self.folder / "ticket_triage.py"
+        printing.write_text(SOLUTION.replace("    return _checked(_decode(raw), categories)", "    print(categories)\n    raise ValueError"), encoding="utf-8")
+        first = self.verify(printing, "--fresh").stdout
+        seed = re.search(r"--seed (\d+) repeats it\)$", first.strip())[1]
+        self.assertNotIn("delivery", first)
+        self.assertEqual(self.verify(printing, "--seed", seed).stdout, first)
+        self.assertNotEqual(self.verify(printing, "--fresh").stdout, first)
+        plain = self.verify(printing).stdout
+        self.assertIn("delivery", plain)
+        self.assertEqual(self.verify(printing, "--seed", "0").stdout, plain)
+        self.assertTrue(plain.endswith(" of 15 passed\n"))
+        self.assertIn("--seed 7 repeats it", self.verify("solution", "--debug", "--seed", "7").stdout)
+        for words, part in ((["--seed", "x"], "--seed: expected a whole number from 0 to 999999, got x"), (["--seed", "-1"], "--seed"), (["--fresh", "--seed", "1"], "choose")):
+            with self.subTest(words=words):
+                done = self.verify("solution", *words)
+                self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1))
+                self.assertIn(part, done.stderr)
+
     def test_k_takes_a_name_a_function_or_a_clause(self):
         for pattern, total in (("parse_triage", 6), ("triage", 3), ("P8", 4), ("whitespace", 1)):
             with self.subTest(pattern=pattern):

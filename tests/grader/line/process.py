@@ -28,10 +28,13 @@ def source_of(*names):
 
 
 class Limits:
-    """What a submission may use: seconds for each test, memory in MiB; exec and python say where it runs."""
+    """What a submission may use: seconds for each test, memory in MiB; exec and python say where it runs.
 
-    def __init__(self, seconds=5.0, memory=512, prefix="", python=None):
-        self.seconds, self.memory = seconds, memory
+    seed is the grader's alone: it renames the data of the tests, and no worker learns it.
+    """
+
+    def __init__(self, seconds=5.0, memory=512, prefix="", python=None, seed=0):
+        self.seconds, self.memory, self.seed = seconds, memory, seed
         self.prefix = shlex.split(prefix)  # the words that stand before the interpreter
         self.python = python or ("python3" if self.prefix else sys.executable)
 

@@ -3,7 +3,7 @@
 import json
 
 from grader.reports import mark_text, only_row
-from grader.result import PASSED, functions_of
+from grader.result import PASSED, functions_of, seed_lines
 from grader.text import visible
 
 FOR_ONE = True
@@ -23,5 +23,5 @@ def report(result):
             "score": int(passed), "max_score": 1, "status": "passed" if passed else "failed", "visibility": "visible",
             "output": "" if passed else mark_text(mark), "output_format": "text",
         })
-    output = "\n".join([f"{row['passed']} of {row['total']} passed", *map(visible, row["notes"])])
+    output = "\n".join([f"{row['passed']} of {row['total']} passed", *map(visible, row["notes"]), *seed_lines(result)])
     return json.dumps({"output": output, "output_format": "text", "execution_time": row["seconds"], "tests": tests}, indent=1) + "\n"

@@ -35,6 +35,7 @@ def report(result):
     parts = {
         "hash": base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii"),
         "lab": safe(result["lab"].replace("_", " ")),
+        "seed": f", with seed {result['seed']}" if result["seed"] else "",
         "started": started, "day": started[:16].replace("T", " "), "seconds": f"{result['seconds']:,.1f}",
         "total": str(len(result["tests"])),
         "single": len(rows) == 1, "class": len(rows) != 1,

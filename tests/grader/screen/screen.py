@@ -113,12 +113,17 @@ def report_lines(report, screen, every=False, hint=False):
         shown = [mark for mark in report.marks if mark.verdict != PASSED]
         for mark in shown if every else shown[:1]:
             lines += ["", *mark_lines(report, mark, screen, every, hint)]
-    return lines + ["", screen.paint(f"{report.passed} of {len(report.marks)} passed", COLOURS[PASSED if report.complete else FAILED])]
+    return lines + ["", screen.paint(passed_line(report), COLOURS[PASSED if report.complete else FAILED])]
+
+
+def passed_line(report):
+    """Return how many tests passed, and the seed that repeats the run."""
+    again = f" (with other names and numbers: --seed {report.seed} repeats it)" if report.seed else ""
+    return f"{report.passed} of {len(report.marks)} passed{again}"
 
 
 def count_line(report):
-    text = f"{report.passed} of {len(report.marks)} passed"
-    return f"{text}, {report.load_failure.reason}" if report.load_failure else text
+    return f"{passed_line(report)}, {report.load_failure.reason}" if report.load_failure else passed_line(report)
 
 
 def function_lines(report, screen):
