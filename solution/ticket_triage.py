@@ -208,13 +208,11 @@ def load_scenario(folder):
 
 def _no_name_twice(pairs):
     """Return the pairs of a JSON object as a dict; the decoder alone keeps the last of two equal names."""
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        names = set()
-        for name, _ in pairs:
-            if name in names:
-                raise TriageError(f"{show(name)}: given twice")
-            names.add(name)
+    record = {}
+    for name, value in pairs:
+        if name in record:
+            raise TriageError(f"{show(name)}: given twice")
+        record[name] = value
     return record
 
 
@@ -230,10 +228,9 @@ def _decode(raw):
     if not isinstance(raw, str):
         raise TriageError(f"reply: expected text, got {show(raw)}")
     text = raw.strip()
-    if text.startswith("```"):
-        opening, _, inside = text.partition("\n")
-        if opening.rstrip().lower() in ("```", "```json") and inside.endswith("```"):
-            text = inside[: -len("```")].strip()
+    opening, _, inside = text.partition("\n")
+    if opening in ("```", "```json") and inside.endswith("\n```"):
+        text = inside[: -len("\n```")].strip()
     try:
         record, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError) as error:  # no JSON or too many digits; nested too deep
@@ -263,7 +260,8 @@ def _checked(record, categories):
     if type(category) is not str or category not in categories:
         raise TriageError(f"category: expected one of {', '.join(sorted(categories))}, got {show(category)}")
     if type(priority) is not int or priority not in PRIORITIES:  # isinstance lets True through: bool is a kind of int
-        raise TriageError(f"priority: expected an integer from {PRIORITIES[0]} to {PRIORITIES[-1]}, got {show(priority)}")
+        limits = f"{PRIORITIES[0]} to {PRIORITIES[-1]}"
+        raise TriageError(f"priority: expected an integer from {limits}, got {show(priority)}")
     if type(summary) is not str or not 1 <= len(summary.strip()) <= SUMMARY_LIMIT:
         raise TriageError(f"summary: expected 1 to {SUMMARY_LIMIT} characters, got {show(summary)}")
     if type(needs_human) is not bool:
@@ -282,7 +280,8 @@ def parse_triage(raw, categories):
     JSON object, a field missing, extra or given twice, a value of another type or out of range.
     Nothing is repaired, converted or cut.
 
-    >>> parse_triage('{"category": "billing", "priority": 2, "summary": " Paid twice ", "needs_human": true}', ["billing"])
+    >>> raw = '{"category": "billing", "priority": 2, "summary": " Paid twice ", "needs_human": true}'
+    >>> parse_triage(raw, ["billing"])
     {'category': 'billing', 'priority': 2, 'summary': 'Paid twice', 'needs_human': True}
     """
     return _checked(_decode(raw), categories)
@@ -301,7 +300,8 @@ def run_tool_call(call, tools):
     Raises ToolCallError naming the key, the tool or the parameter; the function is then not called.
     Else it is called once, and what it raises passes through.
 
-    >>> run_tool_call({"tool": "double", "arguments": {"n": 4}}, {"double": {"function": lambda n: 2 * n, "parameters": {"n": int}}})
+    >>> tools = {"double": {"function": lambda n: 2 * n, "parameters": {"n": int}}}
+    >>> run_tool_call({"tool": "double", "arguments": {"n": 4}}, tools)
     ('double', 8)
     """
     if type(call) is not dict:
@@ -427,10 +427,14 @@ def printable(text):
 
 
 def scenario_options(argv, program, description):
-    """Return what a command line says: scenario (a folder) and min_accuracy (float or None); ScenarioError for a wrong one."""
+    """Return what a command line says: scenario (a folder) and min_accuracy (float or None).
+
+    ScenarioError for a wrong one.
+    """
     parser = CommandLine(prog=program, description=description, allow_abbrev=False)
     parser.add_argument("scenario", help="a folder with scenario.json and cases.json")
-    parser.add_argument("--min-accuracy", type=float, metavar="X", help="the accuracy to reach, 0 to 1 (default: the scenario's)")
+    what = "the accuracy to reach, 0 to 1 (default: the scenario's)"
+    parser.add_argument("--min-accuracy", type=float, metavar="X", help=what)
     return parser.parse_args(argv)
 
 

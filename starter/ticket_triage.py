@@ -217,7 +217,8 @@ def parse_triage(raw, categories):
     JSON object, a field missing, extra or given twice, a value of another type or out of range.
     Nothing is repaired, converted or cut.
 
-    >>> parse_triage('{"category": "billing", "priority": 2, "summary": " Paid twice ", "needs_human": true}', ["billing"])
+    >>> raw = '{"category": "billing", "priority": 2, "summary": " Paid twice ", "needs_human": true}'
+    >>> parse_triage(raw, ["billing"])
     {'category': 'billing', 'priority': 2, 'summary': 'Paid twice', 'needs_human': True}
     """
     raise NotImplementedError("write parse_triage")
@@ -236,7 +237,8 @@ def run_tool_call(call, tools):
     Raises ToolCallError naming the key, the tool or the parameter; the function is then not called.
     Else it is called once, and what it raises passes through.
 
-    >>> run_tool_call({"tool": "double", "arguments": {"n": 4}}, {"double": {"function": lambda n: 2 * n, "parameters": {"n": int}}})
+    >>> tools = {"double": {"function": lambda n: 2 * n, "parameters": {"n": int}}}
+    >>> run_tool_call({"tool": "double", "arguments": {"n": 4}}, tools)
     ('double', 8)
     """
     raise NotImplementedError("write run_tool_call")
@@ -298,10 +300,14 @@ def printable(text):
 
 
 def scenario_options(argv, program, description):
-    """Return what a command line says: scenario (a folder) and min_accuracy (float or None); ScenarioError for a wrong one."""
+    """Return what a command line says: scenario (a folder) and min_accuracy (float or None).
+
+    ScenarioError for a wrong one.
+    """
     parser = CommandLine(prog=program, description=description, allow_abbrev=False)
     parser.add_argument("scenario", help="a folder with scenario.json and cases.json")
-    parser.add_argument("--min-accuracy", type=float, metavar="X", help="the accuracy to reach, 0 to 1 (default: the scenario's)")
+    what = "the accuracy to reach, 0 to 1 (default: the scenario's)"
+    parser.add_argument("--min-accuracy", type=float, metavar="X", help=what)
     return parser.parse_args(argv)
 
 
