@@ -136,12 +136,14 @@ class ParseTriage(LabTest):
             Row("a fence", raw=f"```\n{RAW}\n```"),
             Row("a fence that names the format", raw=f"```json\n{RAW}\n```"),
             Row("whitespace goes first, then the fence", raw=f"\n  ```json\n{json.dumps(ANSWER, indent=2)}\n```  \n"),
+            Row("blank lines inside the fence are whitespace of JSON", raw=f"```json\n\n  {RAW}\t\n\n```"),
             Row("backticks inside a JSON string are text", raw=json.dumps(quoting), gives=quoting),
             Row("the last ``` closes the fence, not the first", raw=f"```json\n{json.dumps(quoting, indent=2)}\n```", gives=quoting),
         ], clause="P1", gives=ANSWER)
         self.refuses_each(lab.TriageError, parsing, [
             Row("a fence that is not closed is not a fence: the reply may be cut short", raw=f"```json\n{RAW}"),
             Row("two backticks do not close a fence", raw=f"```json\n{RAW}\n``"),
+            Row("only ``` closes a fence", raw=f"```json\n{RAW}\n~~~"),
             Row("a fence that is not opened is not a fence", raw=f"{RAW}\n```"),
             Row("one fence is taken off, not two", raw=f"```\n```json\n{RAW}\n```\n```"),
             Row("only ``` and ```json open a fence", raw=f"```yaml\n{RAW}\n```"),

@@ -13,7 +13,7 @@ from make_starter import make_starter
 
 from grader.grading import tests_of
 from grader.intake.sources import MAIN_LAB
-from grader.line.session import StandIn
+from grader.line.session import RemoteModule
 from grader.result import TITLE
 
 ALIAS = "lab"  # what the tests call the module of the submission
@@ -130,7 +130,7 @@ def what_does_not_cross(lab, tree):
 def import_fault(lab):
     """Import the tests as the grader does before there is a submission; return the fault in one line, or None."""
     try:
-        tests = tests_of(lab, StandIn(lab))
+        tests = tests_of(lab, RemoteModule(lab))
     except (Exception, SystemExit) as error:
         places = [f", line {frame.lineno}" for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(tests_file(lab))]
         said = f"{type(error).__name__}: {error}".splitlines()[0]
