@@ -24,6 +24,7 @@ When a call fails, a Mismatch carries the call, the expected and the got as text
 """
 
 import copy
+import math
 import sys
 import unittest
 from pathlib import Path
@@ -102,7 +103,7 @@ def kind(value):
 
 
 def same(got, expected):
-    """Return whether two values are equal in type as well: True is not 1 here, and 2.0 is not 2."""
+    """Return whether two values are equal in type and sign as well: True is not 1 here, 2.0 not 2, and -0.0 not 0.0."""
     if isinstance(expected, Containing):
         return expected.holds(got)
     if kind(got) is not kind(expected):
@@ -111,6 +112,8 @@ def same(got, expected):
         return len(got) == len(expected) and all(key in got and same(got[key], expected[key]) for key in expected)
     if isinstance(expected, (list, tuple)):
         return len(got) == len(expected) and all(map(same, got, expected))
+    if isinstance(expected, float):
+        return got == expected and math.copysign(1, got) == math.copysign(1, expected)
     return got == expected
 
 
@@ -188,6 +191,10 @@ class LabTest(unittest.TestCase):
         finally:
             call.printed = getattr(function, "printed", ())
 
+    def ahead(self, calls):
+        """Say which calls, functools.partial objects, you make next. That changes nothing but the time they take."""
+        send_ahead(list(calls))
+
     def value_of(self, expected, function, *args, **kwargs):
         """Call and return the value; fail when it raises. `expected` says in words what it has to return."""
         call, value, error = self.outcome(function, args, kwargs)
@@ -207,7 +214,7 @@ class LabTest(unittest.TestCase):
     def refuses(self, refusal, named, function, *args, **kwargs):
         """Call; fail unless it raises refusal (a class) with a message that has `named` in it. Return the message."""
         call, got, error = self.outcome(function, args, kwargs)
-        if isinstance(error, refusal) and named in str(error):
+        if error is not None and isinstance(error, refusal) and named in str(error):
             return str(error)
         expected = f"{refusal.__name__} that names {named}" if named else refusal.__name__
         raise Mismatch(call, expected, shown(got) if error is None else said(error), error) from error

@@ -60,6 +60,21 @@ class Tables(unittest.TestCase):
         self.assertEqual(order, [["a", "b"], "a", "b"])
 
 
+class Same(unittest.TestCase):
+    def test_values_are_the_same_when_their_types_and_signs_are(self):
+        values = [None, True, False, 1, 0, 1.0, 0.0, -0.0, "1", "", (1,), [1], [True], [0.0], [-0.0], {"a": 0.0}, {"a": -0.0}, {"a": 0}, {1}, b"1"]
+        for number, first in enumerate(values):
+            for other, second in enumerate(values):
+                with self.subTest(first=first, second=second):
+                    self.assertIs(labtest.same(first, second), number == other)
+
+    def test_only_what_is_raised_is_a_refusal(self):
+        case = labtest.LabTest()
+        for value in (None, ValueError, ValueError("field")):
+            with self.subTest(value=value), self.assertRaises(labtest.Mismatch):
+                case.refuses(type(value), "", lambda value=value: value)
+
+
 class FreshData(unittest.TestCase):
     WORDS = ("billing", "delivery", "outage", "returns", "track", "hours")
 

@@ -81,7 +81,7 @@ class Templates(Place):
                 imported[name] |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
                 imported[name] |= {node.module} if isinstance(node, ast.ImportFrom) else set()
         for name in (imported["worker"] | imported["program"] | imported["protocol"]) - imported["copier"]:
-            self.assertIn(name, ("_thread", "builtins", "resource", "importlib.machinery", "grader.line.program", "grader.line.protocol"), "built in, quick, or in the same source")
+            self.assertIn(name, ("_thread", "builtins", "types", "resource", "importlib.machinery", "grader.line.program", "grader.line.protocol"), "built in, quick, or in the same source")
         self.assertEqual(set(PRELOADED) - imported["copier"], set())
 
     def test_each_session_has_a_copy_of_its_own_and_none_is_left(self):

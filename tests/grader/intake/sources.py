@@ -12,7 +12,15 @@ MAIN_LAB = "ticket_triage"  # what is meant where nothing is said; the other lab
 RESUBMITTED = re.compile(r"-\d+$")  # a learning platform adds -1, -2 to a file that was sent again
 SOURCE_LIMIT = 1024 * 1024  # bytes of one source file
 SIBLINGS_LIMIT = 100  # files beside the submission that go along
-ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252")  # others can take for ever to decode
+SOURCES_LIMIT = 4 * SOURCE_LIMIT  # bytes of all these files together
+HEAD_LIMIT = 400  # bytes of a line in which an encoding is looked for
+CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]{1,40})")  # as Python finds it
+BLANK = re.compile(rb"[ \t\f]*(#|$)")  # a first line after which the second may name an encoding
+ENCODINGS = {  # as codecs.lookup names them; there are others that take very long to decode
+    "ascii", "utf-8", "utf-8-sig", *(f"iso8859-{part}" for part in range(1, 17)), *(f"cp125{digit}" for digit in range(9)),
+    "cp437", "cp850", "cp852", "cp866", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic",
+    "gb2312", "gbk", "gb18030", "big5", "big5hkscs", "cp950", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949",
+}
 
 
 class Unreadable(Exception):
@@ -32,13 +40,18 @@ def read_sources(path, lab):
     Unreadable says why the submission cannot be taken. A file beside it that cannot be read fails when it is imported.
     """
     sources = {lab: read_source(path)}
+    size = len(sources[lab].encode())
     if path.name == f"{lab}.py":
         siblings = [sibling for sibling in path.parent.glob("*.py") if sibling.stem.isidentifier() and sibling.stem != lab]
         for sibling in sorted(siblings)[:SIBLINGS_LIMIT]:
             try:
-                sources[sibling.stem] = read_source(sibling)
+                text = read_source(sibling)
+                size += len(text.encode())
+                if size > SOURCES_LIMIT:
+                    raise Unreadable(f"{sibling.name} is left out: the files together have more than {SOURCES_LIMIT:,} bytes")
             except Unreadable as error:
-                sources[sibling.stem] = f"raise ImportError({str(error)!r})"
+                text = f"raise ImportError({str(error)!r})"
+            sources[sibling.stem] = text
     if MAIN_LAB not in sources:  # the other labs use what it provides
         sources[MAIN_LAB] = originals()["starter"][f"{MAIN_LAB}.py"]["text"]
     return sources
@@ -60,7 +73,7 @@ def read_source(path):
         raise Unreadable(f"{path.name} has more than {SOURCE_LIMIT:,} bytes")
     try:
         text = data.decode(source_encoding(data))
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+    except (UnicodeDecodeError, LookupError) as error:
         raise Unreadable(f"{path.name} is not UTF-8 text: {error}. Save it as UTF-8.") from error
     if not text.strip():
         raise Unreadable(f"{path.name} is empty")
@@ -68,13 +81,14 @@ def read_source(path):
 
 
 def source_encoding(data):
-    """Return the encoding that a source file names in its first two lines, else UTF-8."""
-    if not any(b"coding" in line for line in data.split(b"\n", 2)[:2]):
+    """Return the encoding that a source file names in its first two lines, else UTF-8; LookupError when it is none of ENCODINGS."""
+    first, second = [line[:HEAD_LIMIT] for line in (data[: 2 * HEAD_LIMIT].splitlines() + [b"", b""])[:2]]
+    is_utf_8 = first.startswith(codecs.BOM_UTF8)
+    named = CODING.match(first[3:] if is_utf_8 else first) or (BLANK.match(first) and CODING.match(second))
+    if not named:
         return "utf-8-sig"
-    import io
-    import tokenize
-
-    encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
-    if codecs.lookup(encoding).name not in ENCODINGS:
+    encoding = named[1].decode("ascii")
+    name = codecs.lookup(encoding).name
+    if name not in ENCODINGS or (is_utf_8 and name != "utf-8"):
         raise LookupError(f"its encoding is {encoding}")
-    return encoding
+    return "utf-8-sig" if is_utf_8 else name

@@ -9,7 +9,8 @@ from grader.line.errors import Lost, nearest_builtin, raised_error
 from grader.line.protocol import ANSWERS, FROM_FAR, MESSAGE_LIMIT, OUTPUT_LIMIT, STRICT_DECODER, Malformed, decode, encode, fields_of, line_of
 
 START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
-TOTAL_LIMIT = 16 * MESSAGE_LIMIT  # bytes that a worker may send in one test
+ITEM_SIZE = 64  # bytes of memory that an item of a list or dict takes at least
+TOTAL_LIMIT = 8 * MESSAGE_LIMIT  # bytes of memory for what a worker sends in one test, roughly
 
 
 class TimeLeft:
@@ -40,12 +41,13 @@ class Received:
     """What a worker has sent in one test."""
 
     def __init__(self):
-        self.total = 0  # bytes
+        self.total = 0  # bytes of memory, roughly: tests may keep it all
         self.printed = []  # [[text, number of bytes left out], ...] of what the submission has printed
         self.kept = 0  # characters in these texts
 
     def count(self, line):
-        self.total += len(line)
+        """Count a line before it is decoded; Malformed when it is too much."""
+        self.total += len(line) + ITEM_SIZE * sum(map(line.count, (b",", b"[", b"{")))
         if self.total > TOTAL_LIMIT:
             raise Malformed(f"more than {TOTAL_LIMIT:,} bytes in one test")
 

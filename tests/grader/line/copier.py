@@ -7,7 +7,8 @@ A request is a JSON line over the socket at 0, with the descriptors that are 0, 
 copy's number. Who asks takes the copy over as a child, since the process in between has ended by then.
 """
 
-import argparse  # noqa: F401 - and what else a worker imports
+import _sitebuiltins  # noqa: F401 - and what else a worker imports
+import argparse  # noqa: F401
 import collections.abc  # noqa: F401
 import ctypes
 import faulthandler  # noqa: F401

@@ -131,25 +131,56 @@ def wait_for(process, seconds):
 
 
 def remove_folder(folder):
-    """Remove a folder, whatever a submission made of it.
+    """Remove a folder, whatever a submission made of it; of a link in its place only the link.
 
-    Each folder inside is moved up before it is emptied: shutil.rmtree gives up on nesting a thousand deep.
+    Folders deep inside are moved up into it before they are emptied: shutil.rmtree gives up on nesting a thousand deep.
     """
-    waiting, number = [folder], 0
     try:
-        os.chmod(folder, 0o700)
+        if os.path.islink(folder):
+            os.unlink(folder)
+            return
+        make_writable(folder)
+        waiting, number = list_of(folder), 0
         while waiting:
-            place = waiting.pop()
-            with os.scandir(place) as entries:
-                entries = list(entries)
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
+            inner = waiting.pop()
+            if not is_folder(inner):
+                remove_file(inner)
+                continue
+            make_writable(inner)
+            for entry in list_of(inner):
+                if not is_folder(entry):
+                    remove_file(entry)
+                    continue
+                while os.path.lexists(os.path.join(folder, str(number))):
                     number += 1
-                    os.chmod(entry.path, 0o700)
-                    waiting.append(f"{folder}-{number}")
-                    os.rename(entry.path, waiting[-1])
-                else:
-                    os.unlink(entry.path)
-            os.rmdir(place)
+                waiting.append(os.path.join(folder, str(number)))
+                make_writable(entry)  # else it cannot be moved
+                os.rename(entry, waiting[-1])
+            os.rmdir(inner)
+        os.rmdir(folder)
     except OSError:  # a file is held open (Windows), or made immutable: not ours to fight
         pass
+
+
+def list_of(folder):
+    """Return the paths of what is in a folder."""
+    return [os.path.join(folder, name) for name in os.listdir(folder)]
+
+
+def is_folder(path):
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def make_writable(folder):
+    os.chmod(folder, 0o700)
+
+
+def remove_file(path):
+    """Remove a file or a link, on Windows also one that is read-only."""
+    try:
+        os.unlink(path)
+    except PermissionError:
+        if os.path.islink(path):
+            raise
+        os.chmod(path, 0o600)
+        os.unlink(path)

@@ -1,10 +1,204 @@
-"""Runs a submission's main as a command line: in the worker, and in the grader's own process with --debug."""
+"""What a submission has of a started Python: its streams, and its main that is run as a command line.
+
+Used in the worker, and in the grader's own process with --debug.
+"""
 
 import io
 import os
 import sys
 
 from grader.line.protocol import OUTPUT_LIMIT
+
+NAMES = ("stdout", "stderr")
+ERRORS = ("strict", "backslashreplace")  # how a started Python writes what an encoding lacks, to each of the two
+
+
+class Kept:
+    """What a submission prints outside of main: the first OUTPUT_LIMIT bytes are kept, the rest is counted."""
+
+    def __init__(self):
+        self.parts = []  # bytes
+        self.kept = 0  # bytes in the parts
+        self.dropped = 0  # bytes
+
+    def write(self, data):
+        data = bytes(data)
+        part = data[: OUTPUT_LIMIT - self.kept]
+        self.parts.append(part)
+        self.kept += len(part)
+        self.dropped += len(data) - len(part)
+        return len(data)
+
+    def take(self):
+        """Return [text, number of bytes dropped] since the last time, or None when nothing was printed."""
+        if not self.parts:
+            return None
+        taken = [as_text(b"".join(self.parts), "utf-8"), self.dropped]
+        self.parts, self.kept, self.dropped = [], 0, 0
+        return taken
+
+
+def as_text(data, encoding):
+    """Return printed bytes as text, with the line ends that Python has inside."""
+    text = data.decode(encoding, "replace")
+    return text if os.linesep == "\n" else text.replace(os.linesep, "\n")
+
+
+class Output(io.RawIOBase):
+    """The lowest part of stdout or stderr. It has a descriptor, and it stays open whoever closes it."""
+
+    mode = "wb"
+
+    def __init__(self, name, descriptor, kept):
+        self.name, self.descriptor = f"<{name}>", descriptor
+        self.kept = kept  # where it goes while it does not go to the descriptor
+        self.to_descriptor = False
+
+    def fileno(self):
+        return self.descriptor
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return os.write(self.descriptor, data) if self.to_descriptor else self.kept.write(data)
+
+    def close(self):
+        pass
+
+
+class Buffer(io.BufferedWriter):
+    """What stands between an Output and its text. A wrapper that a submission has put around it may go: it stays open."""
+
+    def close(self):
+        self.flush()
+
+
+class Streams:
+    """stdout and stderr of a submission. They are the same objects as long as it lives, so a logger may keep one."""
+
+    def __init__(self, kept, descriptors=(1, 2)):
+        self.outputs = [Output(name, descriptor, kept) for name, descriptor in zip(NAMES, descriptors)]
+        self.texts = [self.wrapped(output) for output in self.outputs]
+
+    def wrapped(self, output):
+        return io.TextIOWrapper(Buffer(output), encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
+
+    def install(self):
+        """Make them what a program finds in sys."""
+        for name, text in zip(NAMES, self.texts):
+            setattr(sys, name, text)
+            setattr(sys, f"__{name}__", text)
+
+    def set_encodings(self, encoding, errors):
+        """Write in an encoding from now on; a stream that a submission has taken apart is made anew."""
+        for number, (text, output) in enumerate(zip(self.texts, self.outputs)):
+            try:
+                text.reconfigure(encoding=encoding, errors=errors[number])
+            except ValueError:
+                self.texts[number] = self.wrapped(output)
+                self.texts[number].reconfigure(encoding=encoding, errors=errors[number])
+
+    def flush(self, *others):
+        """Write what waits in a buffer, of these streams and of others that a submission has put in their place."""
+        for text in (*others, *self.texts):
+            try:
+                text.flush()
+            except Exception:  # it was taken apart, or is something else
+                continue
+
+
+class Captured:
+    """A file for what a run of main prints, on stdout or stderr, from this process and from those that it starts."""
+
+    def __init__(self, folder):
+        if hasattr(os, "memfd_create"):  # Linux: a full disk is no matter
+            self.file = open(os.memfd_create("printed"), "w+b")
+        else:
+            import tempfile
+
+            self.file = tempfile.TemporaryFile(dir=folder)
+
+    def text(self, encoding):
+        """Return the end of what was printed."""
+        size = self.file.seek(0, os.SEEK_END)
+        self.file.seek(max(0, size - 2 * OUTPUT_LIMIT))  # a character can take several bytes
+        return as_text(self.file.read(), encoding)[-OUTPUT_LIMIT // 2 :]
+
+
+class Program:
+    """Runs a module's main as a command line, in a folder of its own."""
+
+    def __init__(self, folder, streams=None):
+        """streams: those of this process, whose descriptors main gets too; None: it is a process of other work."""
+        self.folder = folder
+        self.streams = streams
+
+    def run(self, module, argv, files, encoding):
+        """Run module.main(argv) with just these files {name: text}; return (exit code, stdout, stderr).
+
+        The code is what a shell would see: sys.exit() and None are 0, a text goes to stderr and is 1.
+        """
+        self.fill(files)
+        captured = [Captured(os.path.dirname(self.folder)) for _ in NAMES]
+        with captured[0].file as out, captured[1].file as err:
+            streams = self.streams or Streams(None, (out.fileno(), err.fileno()))
+            code = self.run_main(module, argv, streams, (out.fileno(), err.fileno()), encoding)
+            texts = [file.text(encoding) for file in captured]
+        return (code, *texts)
+
+    def fill(self, files):
+        """Put just these files {name: text} into the folder."""
+        paths = {os.path.join(self.folder, *name.split("/")): text for name, text in files.items()}
+        clear(self.folder, set(map(os.path.dirname, paths)))
+        for path, text in paths.items():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def run_main(self, module, argv, streams, descriptors, encoding):
+        """Run main with its output going to these descriptors; return the exit code."""
+        before = (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, sys.argv, os.getcwd())
+        streams.flush()
+        streams.set_encodings(encoding, ERRORS)
+        for output, descriptor in zip(streams.outputs, descriptors):
+            if output.descriptor != descriptor:
+                os.dup2(descriptor, output.descriptor)
+            output.to_descriptor = True
+        try:
+            streams.install()
+            os.chdir(self.folder)
+            sys.argv = [f"{module.__name__}.py", *argv]
+            return exit_code(module.main, argv)
+        finally:
+            streams.flush(sys.stdout, sys.stderr)
+            sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, sys.argv, home = before
+            os.chdir(home)
+            self.give_back(streams)
+
+    def give_back(self, streams):
+        """Let the streams of this process go where they went before main."""
+        for output in streams.outputs:
+            output.to_descriptor = False
+        if self.streams is not None:
+            streams.set_encodings("utf-8", ("backslashreplace", "backslashreplace"))
+            streams.install()
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for output in streams.outputs:
+                os.dup2(nothing, output.descriptor)
+            os.close(nothing)
+
+
+def exit_code(main, argv):
+    """Return the exit code of a program that is main(argv), and print what it exits with."""
+    try:
+        code = main(argv)
+    except SystemExit as leaving:
+        code = leaving.code
+    if code is None or isinstance(code, int):
+        return 0 if code is None else code
+    print(code, file=sys.stderr)
+    return 1
 
 
 def clear(folder, kept):
@@ -15,35 +209,3 @@ def clear(folder, kept):
                 os.unlink(path)
             elif not any(f"{place}{os.sep}".startswith(f"{path}{os.sep}") for place in kept):
                 os.rmdir(path)
-
-
-def run_main(module, argv, files, encoding, folder):
-    """Run module.main(argv) in a folder with just these files {name: text}; return (exit code, stdout, stderr).
-
-    The code is what a shell would see: sys.exit() and None are 0, a text goes to stderr and is 1.
-    """
-    paths = {os.path.join(folder, *name.split("/")): text for name, text in files.items()}
-    clear(folder, set(map(os.path.dirname, paths)))
-    for path, text in paths.items():
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=errors) for errors in ("strict", "backslashreplace")]
-    home, kept = os.getcwd(), (sys.stdout, sys.stderr)
-    try:
-        os.chdir(folder)
-        sys.stdout, sys.stderr = streams
-        code = module.main(argv)
-    except SystemExit as leaving:
-        code = leaving.code
-    finally:
-        sys.stdout, sys.stderr = kept
-        os.chdir(home)
-    if code is not None and not isinstance(code, int):
-        streams[1].write(f"{code}\n")
-        code = 1
-    texts = []
-    for stream in streams:
-        stream.flush()
-        texts.append(stream.buffer.getvalue().decode(encoding, "replace")[-OUTPUT_LIMIT // 2 :])
-    return (0 if code is None else code, *texts)

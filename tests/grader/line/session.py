@@ -20,9 +20,9 @@ from grader.intake.handout import exceptions_of
 from grader.intake.sources import MAIN_LAB, Unreadable, lab_of, read_sources
 from grader.line.conversation import Conversation, Received, TimeLeft
 from grader.line.errors import Lost, error_classes
-from grader.line.process import Limits, Workers
+from grader.line.process import NOT_STARTED, Limits, Workers
 from grader.line.processes import guard_this_process
-from grader.line.program import run_main
+from grader.line.program import Program
 
 
 class Session:
@@ -105,14 +105,21 @@ class Session:
         try:
             yield
         except Lost as lost:
-            self.end()
-            self.lost = lost
-            if not self.functions:  # it has never been loaded: the next test need not wait for the same
-                self.load_failure = lost
+            self.lose(lost)
             raise
+        except MemoryError as error:
+            self.lose(Lost(f"{NOT_STARTED}: the grader has no memory left for it"))
+            raise self.lost from error
         except BaseException:
             self.end()
             raise
+
+    def lose(self, lost):
+        """End the worker; the running test is lost for this reason, and so are the others if nothing was ever loaded."""
+        self.end()
+        self.lost = lost
+        if not self.functions:
+            self.load_failure = lost
 
     def request(self, what, *contents):
         """Let the worker do one thing, a method of Conversation, and return or raise the outcome."""
@@ -200,4 +207,4 @@ def command_line(lab, argv, files, encoding):
     if isinstance(lab, RemoteModule):
         return lab.__session__.request(Conversation.main, argv, files, encoding)
     with tempfile.TemporaryDirectory() as folder:
-        return run_main(lab, argv, files, encoding, folder)
+        return Program(folder).run(lab, argv, files, encoding)

@@ -11,16 +11,17 @@ import json
 import os
 import signal
 import sys
+import types
 from _thread import allocate_lock
 
-from grader.line.program import run_main
+from grader.line.program import Kept, Program, Streams
 from grader.line.protocol import (
-    DIGITS_LIMIT, FROM_NEAR, MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, PLAIN_TYPES, TEXT_LIMIT,
+    FROM_NEAR, MESSAGE_LIMIT, NAMES_LIMIT, PLAIN_TYPES, TEXT_LIMIT,
     ANSWERS, TooLarge, encode, fields_of, line_of, looks_tagged, untag,
 )
 
 WORK = ("load", "call", "calls", "main")  # the kinds of messages that begin something
-PRELOADED = ("argparse", "collections.abc", "tempfile")  # most submissions import these, and a run of main needs them
+PRELOADED = ("_sitebuiltins", "argparse", "collections.abc", "tempfile")  # most submissions import these, or loading needs them
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
 
 
@@ -52,13 +53,15 @@ class Finder:
 class Submission:
     """The module that is graded, and what there is to say of its exceptions. It knows nothing of the line."""
 
-    def __init__(self):
+    def __init__(self, streams=None):
         self.module = None
+        self.program = None  # its main, once it was run
+        self.streams = streams  # its Streams
         self.files = set()  # the names of its source files, as tracebacks show them
         self.errors = {}  # {name: class} of the lab's exceptions that are as they were handed out
         self.builtins = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}  # before it can change them
+        self.far_end = None  # the module that holds this code, when it is no longer __main__
         self.foreign = {}  # {number: exception} that the grader's functions have raised in this call
-        self.folder = None  # where main runs
         self.temporary = os.environ.get("TMPDIR")  # whatever the submission makes of it
 
     def load(self, module, sources, errors):
@@ -67,6 +70,7 @@ class Submission:
         sources: {module: text}; errors: {name: names of its bases} of the lab's exceptions, bases first.
         """
         self.files = {f"{name}.py" for name in sources}
+        self.look_started(f"{module}.py")
         sys.meta_path.append(Finder(sources))
         self.module = __import__(module)
         for name, bases in errors.items():
@@ -75,6 +79,15 @@ class Submission:
                 self.errors[name] = kind
         functions = [name for name, value in vars(self.module).items() if not name.startswith("_") and callable(value)]
         return functions[:NAMES_LIMIT], list(self.errors)
+
+    def look_started(self, file):
+        """Let this process look as one does in which Python was started with the file. The far end leaves __main__."""
+        main = types.ModuleType("__main__")
+        main.__file__, main.__builtins__, sys.argv = file, builtins, [file]
+        self.far_end, sys.modules["__main__"] = sys.modules["__main__"], main
+        site = __import__("_sitebuiltins")  # what `site` adds, which reads the file system
+        builtins.exit, builtins.quit = site.Quitter("exit", "Ctrl-D"), site.Quitter("quit", "Ctrl-D")
+        builtins.help, builtins.copyright = site._Helper(), site._Printer("copyright", sys.copyright)
 
     def is_own(self, kind):
         """Return whether this is a class that the submission has made: else a KeyError, say, could pass for a refusal."""
@@ -96,8 +109,10 @@ class Submission:
 
     def main(self, argv, files, encoding):
         """Run its main as a command line; return (exit code, stdout, stderr)."""
-        self.folder = self.folder or __import__("tempfile").mkdtemp(prefix="main-", dir=self.temporary)
-        return run_main(self.module, argv, files, encoding, self.folder)
+        if self.program is None:
+            folder = __import__("tempfile").mkdtemp(prefix="main-", dir=self.temporary)
+            self.program = Program(folder, self.streams)
+        return self.program.run(self.module, argv, files, encoding)
 
     def foreign_error(self, number, name, builtin, args):
         """Return the exception that the grader's function raised, remembered by identity."""
@@ -146,48 +161,23 @@ class Submission:
 # ---- the line
 
 
-class Kept(io.RawIOBase):
-    """Where the submission's output goes: the first OUTPUT_LIMIT bytes are kept, the rest is counted."""
-
-    def __init__(self):
-        self.parts = []  # bytes
-        self.kept = 0  # bytes in the parts
-        self.dropped = 0  # bytes
-
-    def writable(self):
-        return True
-
-    def write(self, data):
-        data = bytes(data)
-        part = data[: OUTPUT_LIMIT - self.kept]
-        self.parts.append(part)
-        self.kept += len(part)
-        self.dropped += len(data) - len(part)
-        return len(data)
-
-    def take(self):
-        """Return {"printed": [text, number of bytes dropped]} since the last time, or {} when nothing was printed."""
-        if not self.parts:
-            return {}
-        taken = [b"".join(self.parts).decode("utf-8", "replace"), self.dropped]
-        self.parts, self.kept, self.dropped = [], 0, 0
-        return {"printed": taken}
-
-
 class Worker:
     """Reads a message, does with the submission what it says, sends the answer; in between it may ask the grader."""
 
-    def __init__(self, lines_in, lines_out, kept):
+    def __init__(self, lines_in, lines_out):
         self.lines_in, self.lines_out = lines_in, lines_out
-        self.kept = kept  # a Kept
-        self.submission = Submission()
+        self.kept = Kept()  # what the submission prints
+        self.streams = Streams(self.kept)
+        self.submission = Submission(self.streams)
         self.decoder = json.JSONDecoder(object_hook=self.value_of)
         self.process = os.getpid()
         self.lock = allocate_lock()  # threads of the submission take turns
         self.in_call = False
 
     def send(self, kind, *contents):
-        line = line_of(kind, *contents, **self.kept.take())
+        self.streams.flush()
+        printed = self.kept.take()
+        line = line_of(kind, *contents, **({"printed": printed} if printed else {}))
         if len(line) > MESSAGE_LIMIT:
             raise TooLarge(f"a value of {len(line):,} bytes is too large to cross to the tests")
         if os.getpid() != self.process:
@@ -199,8 +189,8 @@ class Worker:
         line = self.lines_in.readline()
         if line:
             return fields_of(line[:-1], self.decoder, FROM_NEAR, due)
-        if self.submission.folder:
-            __import__("shutil").rmtree(self.submission.folder, ignore_errors=True)
+        if self.submission.program is not None:
+            __import__("shutil").rmtree(self.submission.program.folder, ignore_errors=True)
         os._exit(0)  # the grader is gone
 
     def value_of(self, record):
@@ -313,14 +303,13 @@ def start():
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
-    kept = Kept()
-    sys.stdin = sys.__stdin__ = open(os.devnull, encoding="utf-8")
-    for name in ("stdout", "stderr"):
-        stream = io.TextIOWrapper(kept, encoding="utf-8", errors="backslashreplace", write_through=True)
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
+    raw = io.FileIO(0, closefd=False)
+    raw.name = "<stdin>"
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8")
+    worker = Worker(lines_in, lines_out)
+    worker.streams.install()
     try:
-        Worker(lines_in, lines_out, kept).serve()
+        worker.serve()
     except BaseException as error:  # no memory for a message, or what the submission did to this end
         os.write(said, f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:TEXT_LIMIT])
         os._exit(1)

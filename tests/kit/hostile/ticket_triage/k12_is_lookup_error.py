@@ -1,0 +1,9 @@
+"""kind 12 | passes: all but p1 p2 p3 p4 p5 p6 r1 r2 r3 t1 t4 | reason: is not the exception that was handed out"""
+
+TriageError = ToolCallError = LookupError
+
+
+def parse_triage(raw, categories):
+    """Refuses nothing of its own accord."""
+    answer = json.loads(raw)
+    return {field: answer[field] for field in ("category", "priority", "summary", "needs_human")}

@@ -1,0 +1,22 @@
+"""kind 16 | passes: all | needs posix
+What main prints goes through a process that is given sys.stdout, and one that inherits it.
+"""
+
+import contextlib
+import subprocess
+
+_main = main
+
+
+def main(argv=None):
+    said = [io.TextIOWrapper(io.BytesIO(), encoding=sys.stdout.encoding, write_through=True) for _ in range(2)]
+    with contextlib.redirect_stdout(said[0]), contextlib.redirect_stderr(said[1]):
+        code = _main(argv)
+    out, err = (text.buffer.getvalue() for text in said)
+    subprocess.run(["cat"], input=out, stdout=sys.stdout, check=True)
+    subprocess.run(["cat", "/dev/stdin"], input=err, stdout=sys.stderr, check=True)
+    return code
+
+
+subprocess.run(["echo", "loaded"], stdout=sys.stdout, stderr=sys.stderr, check=True)
+subprocess.run(["echo", "loaded"], check=True)
