@@ -6,7 +6,7 @@ from functools import partial
 
 import kit  # noqa: F401 - puts the tests on the path
 from labdata import CONTRACT_WORDS, Fresh, deep_values, edits, strict_json
-from labtest import LabTest, Mismatch, Row
+from labtest import LabTest, Mismatch, Row, same
 
 RAW = json.dumps({"name": "delivery", "count": 3, "note": "Parcel stuck at depot", "done": False, "more": None})
 
@@ -66,12 +66,12 @@ class Same(unittest.TestCase):
         for number, first in enumerate(values):
             for other, second in enumerate(values):
                 with self.subTest(first=first, second=second):
-                    self.assertIs(labtest.same(first, second), number == other)
+                    self.assertIs(same(first, second), number == other)
 
     def test_only_what_is_raised_is_a_refusal(self):
-        case = labtest.LabTest()
+        case = LabTest()
         for value in (None, ValueError, ValueError("field")):
-            with self.subTest(value=value), self.assertRaises(labtest.Mismatch):
+            with self.subTest(value=value), self.assertRaises(Mismatch):
                 case.refuses(type(value), "", lambda value=value: value)
 
 
