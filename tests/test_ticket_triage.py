@@ -480,39 +480,41 @@ class RunToolCall(LabTest):
         ], clause="R3", gives=(TRACK, TRACKED), after=received)
 
 
+OPTIONS = ("tools", "max_attempts", "max_tool_calls")
+
+
 class Triage(LabTest):
     def asking(self, row):
-        """Return the call of triage for a row: replies, what else it is given (options), and the tools that it may run."""
-        row.client = Client(*row.replies)
-        row.recorder = Tools()
-        options = {"tools": row.recorder.table(), **row.options}
+        """Return the call of triage for a row: its client plays `replies`, and its recorder has the tools."""
+        row.client, row.recorder = Client(*row.replies), Tools()
+        options = {"tools": row.recorder.table(), **{name: value for name, value in vars(row).items() if name in OPTIONS}}
         return partial(lab.triage, row.ticket, row.client, categories=CATEGORIES, **options)
 
-    def converses(self, rows, **common):
-        """Fail unless triage does in each row what it `gives`, asks as often as `asked` says, and runs the tools that `ran`."""
-        common = {"ticket": TICKET, "options": {}, "ran": None, "asked": None, **common}
-        return self.returns_each(self.asking, rows, after=self.asked_and_ran, **common)
+    def answers(self, rows, **common):
+        """Fail unless each row ends in ANSWER after its `attempts` and `tool_calls`, and the client was asked as often as it says."""
+        self.ends([row.with_common(common) for row in rows], ANSWER, fallback=False)
 
-    def asked_and_ran(self, row):
-        if row.asked is not None:
-            self.check("how often the client was asked", len(row.client.seen), row.asked)
-        if row.ran is not None:
-            self.check("the tools that ran", [name for name, _ in row.recorder.calls], row.ran)
+    def falls_back(self, rows, **common):
+        """Fail unless each row ends in the fallback: no category or priority is guessed, and a human looks."""
+        guess = {"category": None, "priority": None, "summary": TICKET, "needs_human": True}
+        self.ends([row.with_common(common) for row in rows], guess, fallback=True)
 
-    def sees(self, row, *questions, **common):
-        """Fail unless the client of a row is asked these conversations, one for each reply."""
-        after = lambda row: self.check("what the client was asked", row.client.seen, list(questions))
-        self.returns_each(self.asking, [row], after=after, **{"ticket": TICKET, "options": {}, **common})
+    def ends(self, rows, fields, fallback):
+        for row in rows:
+            row.ticket, row.tool_calls = getattr(row, "ticket", TICKET), getattr(row, "tool_calls", 0)
+            row.gives = {**fields, "attempts": row.attempts, "tool_calls": row.tool_calls, "fallback": fallback}
+            if hasattr(row, "summary"):
+                row.gives["summary"] = row.summary
+        self.returns_each(self.asking, rows)
 
-    @staticmethod
-    def answer(attempts, tool_calls):
-        return {**ANSWER, "attempts": attempts, "tool_calls": tool_calls, "fallback": False}
+    def counted(self, row):
+        """Check how often the client of a row was asked, and how often a tool has run."""
+        self.check("how often the client was asked", len(row.client.seen), row.asked)
+        if hasattr(row, "ran"):
+            self.check("how often a tool has run", len(row.recorder.calls), row.ran)
 
-    @staticmethod
-    def fallback(attempts, tool_calls, summary=TICKET):
-        """Return the fallback: no category or priority is guessed, a human looks."""
-        guess = {"category": None, "priority": None, "summary": summary, "needs_human": True}
-        return {**guess, "attempts": attempts, "tool_calls": tool_calls, "fallback": True}
+    def saw(self, row):
+        self.check("what the client was asked", row.client.seen, row.questions)
 
     def test_t1_t5_t8_holds_one_growing_conversation(self):
         """T1 The conversation begins with build_messages(...), and keeps every reply as it was.
@@ -524,16 +526,19 @@ class Triage(LabTest):
         Which of your lines can raise inside the try?
         """
         start = lab.build_messages(TICKET, CATEGORIES, Tools().table())
-        self.converses([
-            Row("the first reply is right", replies=[RAW], gives=self.answer(attempts=1, tool_calls=0), asked=1),
-            Row("a tool call that ran is not an attempt", replies=[json.dumps(HOURS_CALL), RAW], gives=self.answer(attempts=1, tool_calls=1)),
-        ], clause="T5")
-        self.sees(Row("the first question is what build_messages makes", replies=[RAW], gives=self.answer(attempts=1, tool_calls=0)), start, clause="T1")
+        hours = json.dumps(HOURS_CALL)
+        self.answers([
+            Row("the first reply is right", replies=[RAW], attempts=1, asked=1),
+            Row("a tool call that ran is not an attempt", replies=[hours, RAW], attempts=1, tool_calls=1, asked=2),
+        ], clause="T5", after=self.counted)
+        self.answers([
+            Row("the first question is what build_messages makes", replies=[RAW], attempts=1, questions=[start]),
+        ], clause="T1", after=self.saw)
         odd = f" ```json\n{BAD}\n``` \n"
-        client = Client(odd, WORSE, RAW)
+        client, tools = Client(odd, WORSE, RAW), Tools().table()
         with self.subTest(clause="T5", because="the third reply is right"):
-            tools = Tools().table()
-            self.returns(self.answer(attempts=3, tool_calls=0), lab.triage, TICKET, client, categories=CATEGORIES, tools=tools, max_attempts=3)
+            expected = {**ANSWER, "attempts": 3, "tool_calls": 0, "fallback": False}
+            self.returns(expected, lab.triage, TICKET, client, categories=CATEGORIES, tools=tools, max_attempts=3)
         with self.subTest(clause="T1", because="a reply is appended as it came, whatever is wrong with it"):
             after_start = [asked[len(start) :][:1] for asked in client.seen[1:]]
             self.check("the message after the start when the client is asked again", after_start, [[assistant(odd)]] * 2)
@@ -561,14 +566,20 @@ class Triage(LabTest):
         fenced, hours = f"```\n{json.dumps(TRACK_CALL)}\n```", json.dumps(HOURS_CALL)
         once = [*start, assistant(fenced), {"role": "tool", "name": TRACK, "content": json.dumps(TRACKED)}]
         twice = [*once, assistant(hours), {"role": "tool", "name": HOURS, "content": "null"}]
-        row = Row("the tool's result goes to the client under the tool's name", replies=[fenced, hours, RAW], gives=self.answer(attempts=1, tool_calls=2))
-        self.sees(row, start, once, twice, clause="T2")
-        self.converses([
-            Row("three calls are allowed by default", replies=[*[hours] * 3, RAW], gives=self.answer(attempts=1, tool_calls=3), ran=[HOURS] * 3, asked=4),
-            Row("the fourth call does not run, and costs no attempt", replies=[hours] * 5, gives=self.fallback(attempts=0, tool_calls=3), ran=[HOURS] * 3, asked=4),
-            Row("the limit is one call", options={"max_tool_calls": 1}, replies=[hours, hours, RAW], gives=self.fallback(attempts=0, tool_calls=1), ran=[HOURS], asked=2),
-            Row("the limit is four calls", options={"max_tool_calls": 4}, replies=[*[hours] * 4, RAW], gives=self.answer(attempts=1, tool_calls=4), ran=[HOURS] * 4, asked=5),
-        ], clause="T3")
+        self.answers([
+            Row(
+                "the tool's result goes to the client under the tool's name",
+                replies=[fenced, hours, RAW], attempts=1, tool_calls=2, questions=[start, once, twice],
+            ),
+        ], clause="T2", after=self.saw)
+        self.answers([
+            Row("three calls are allowed by default", replies=[*[hours] * 3, RAW], tool_calls=3, asked=4),
+            Row("the limit is four calls", max_tool_calls=4, replies=[*[hours] * 4, RAW], tool_calls=4, asked=5),
+        ], clause="T3", attempts=1, after=self.counted)
+        self.falls_back([
+            Row("the fourth call does not run, and costs no attempt", replies=[hours] * 5, tool_calls=3, asked=4, ran=3),
+            Row("the limit is one call", max_tool_calls=1, replies=[hours, hours, RAW], tool_calls=1, asked=2, ran=1),
+        ], clause="T3", attempts=0, after=self.counted)
         failure = RuntimeError(fresh.text("the depot does not answer"))
 
         def broken():
@@ -590,50 +601,55 @@ class Triage(LabTest):
         """
         unknown = call_of(fresh.name("delete_customer"))
         hours, track, bad_call, half = map(json.dumps, (HOURS_CALL, TRACK_CALL, unknown, {"tool": HOURS}))
-        self.converses([
-            Row("two refused replies are the limit by default", clause="T6", replies=[BAD, WORSE, RAW], gives=self.fallback(attempts=2, tool_calls=0), asked=2),
-            Row("the limit is one", clause="T6", options={"max_attempts": 1}, replies=[BAD, RAW], gives=self.fallback(attempts=1, tool_calls=0), asked=1),
-            Row("the limit is three", clause="T6", options={"max_attempts": 3}, replies=[BAD, "?", WORSE, RAW], gives=self.fallback(attempts=3, tool_calls=0), asked=3),
-            Row("two refused replies, and then a right one", clause="T5", options={"max_attempts": 3}, replies=[BAD, "?", RAW], gives=self.answer(attempts=3, tool_calls=0), asked=3),
-            Row("a refused tool call costs an attempt as well", clause="T4", replies=[bad_call, RAW], gives=self.answer(attempts=2, tool_calls=0), asked=2),
-            Row("bad calls and bad answers are counted together", clause="T4", replies=[bad_call, BAD, RAW], gives=self.fallback(attempts=2, tool_calls=0), asked=2),
-            Row("a tool call that did not run is not counted as one", clause="T2", replies=[half, bad_call, RAW], gives=self.fallback(attempts=2, tool_calls=0), asked=2),
-            Row("an answer with the key tool is a tool call", clause="T2", replies=[reply(tool=HOURS), RAW], gives=self.answer(attempts=2, tool_calls=0), asked=2),
-            Row("a good tool call gives no attempt back", clause="T7", replies=[BAD, hours, WORSE, RAW], gives=self.fallback(attempts=2, tool_calls=1), asked=3),
-            Row("a bad reply gives no tool call back", clause="T7", replies=[hours, BAD, *[hours] * 3, RAW], gives=self.fallback(attempts=1, tool_calls=3), asked=5),
-        ])
+        three = {"max_attempts": 3, "attempts": 3, "asked": 3}
+        self.falls_back([
+            Row("two refused replies are the limit by default", clause="T6", replies=[BAD, WORSE, RAW], attempts=2, asked=2),
+            Row("the limit is one", clause="T6", max_attempts=1, replies=[BAD, RAW], attempts=1, asked=1),
+            Row("the limit is three", clause="T6", replies=[BAD, "?", WORSE, RAW], **three),
+            Row("bad calls and bad answers are counted together", clause="T4", replies=[bad_call, BAD, RAW], attempts=2, asked=2),
+            Row("a tool call that did not run is not counted as one", clause="T2", replies=[half, bad_call, RAW], attempts=2, asked=2),
+            Row("a good tool call gives no attempt back", clause="T7", replies=[BAD, hours, WORSE, RAW], attempts=2, tool_calls=1, asked=3),
+            Row("a bad reply gives no tool call back", clause="T7", replies=[hours, BAD, *[hours] * 4], attempts=1, tool_calls=3, asked=5),
+        ], after=self.counted)
+        self.answers([
+            Row("two refused replies, and then a right one", clause="T5", replies=[BAD, "?", RAW], **three),
+            Row("a refused tool call costs an attempt as well", clause="T4", replies=[bad_call, RAW], attempts=2, asked=2),
+            Row("an answer with the key tool is a tool call", clause="T2", replies=[reply(tool=HOURS), RAW], attempts=2, asked=2),
+        ], after=self.counted)
         inside = track.replace(f'"{NUMBER}"', f'"{NUMBER}": 1, "{NUMBER}"')
-        not_a_number = json.dumps(call_of(REFUND, **{AMOUNT: float("nan"), EXPRESS: True}))
-        self.converses([
-            Row("NaN in a tool call is not JSON either", replies=[not_a_number, RAW]),
-            Row("a key given twice in a tool call", replies=[f'{{"tool": "{HOURS}", "arguments": {{"{NUMBER}": 1}}, "arguments": {{}}}}', RAW]),
+        outside = f'{{"tool": "{HOURS}", "arguments": {{"{NUMBER}": 1}}, "arguments": {{}}}}'
+        no_number = json.dumps(call_of(REFUND, **{AMOUNT: float("nan"), EXPRESS: True}))
+        self.answers([
+            Row("NaN in a tool call is not JSON either", replies=[no_number, RAW]),
+            Row("a key given twice in a tool call", replies=[outside, RAW]),
             Row("an argument given twice in a tool call", replies=[inside, RAW]),
-        ], clause="P2", gives=self.answer(attempts=2, tool_calls=0), asked=2, ran=[])
-        good = {"gives": self.answer(attempts=1, tool_calls=1), "asked": 2, "ran": None}
-        self.converses([
-            Row(edit.because, replies=[edit.text, RAW], **(good if same(said_by(edit.text), HOURS_CALL) else {}))
-            for edit in edits(hours, fresh.random("T4"), count=120)
-        ], clause="P2", options={"max_attempts": 1}, gives=self.fallback(attempts=1, tool_calls=0), asked=1, ran=[])
+        ], clause="P2", attempts=2, asked=2, ran=0, after=self.counted)
+        almost = {True: [], False: []}
+        for edit in edits(hours, fresh.random("triage"), count=120):
+            almost[same(said_by(edit.text), HOURS_CALL)].append(Row(edit.because, replies=[edit.text, RAW]))
+        self.answers(almost[True], clause="P2", max_attempts=1, attempts=1, tool_calls=1)
+        self.falls_back(almost[False], clause="P2", max_attempts=1, attempts=1, asked=1, ran=0, after=self.counted)
         start, table = lab.build_messages(TICKET, CATEGORIES, Tools().table()), Tools().table()
-        answered = {"gives": self.answer(attempts=2, tool_calls=0)}
-        for row, told in [
-            (Row("the client is told why its tool call is refused", clause="T4", replies=[bad_call, RAW]), refused(lab.run_tool_call, unknown, table)),
-            (Row("half a call is not an answer", clause="T2", replies=[half, RAW]), refused(lab.run_tool_call, json.loads(half), table)),
-            (Row("the client is told what it gave twice", clause="P2", replies=[inside, RAW]), {"role": "user", "content": Containing(NUMBER)}),
+        for because, clause, raw, told in [
+            ("the client is told why its tool call is refused", "T4", bad_call, refused(lab.run_tool_call, unknown, table)),
+            ("half a call is not an answer", "T2", half, refused(lab.run_tool_call, json.loads(half), table)),
+            ("the client is told what it gave twice", "P2", inside, {"role": "user", "content": Containing(NUMBER)}),
         ]:
-            self.sees(row, start, [*start, assistant(row.replies[0]), told], **answered)
-        alone = lab.build_messages(TICKET, CATEGORIES)
-        row = Row("tools=None: every tool call is refused", options={"tools": None}, replies=[hours, RAW])
-        self.sees(row, alone, [*alone, assistant(hours), {"role": "user", "content": Containing("")}], clause="T4", **answered)
-        self.converses([
-            Row("a deeply nested call is refused, and showing it in a message does not fail", replies=[track.replace(str(ORDER), value)]) for value in deep_values()[:8]
-        ], clause="T4", options={"max_attempts": 1}, gives=self.fallback(attempts=1, tool_calls=0))
+            row = Row(because, replies=[raw, RAW], questions=[start, [*start, assistant(raw), told]])
+            self.answers([row], clause=clause, attempts=2, after=self.saw)
+        start = lab.build_messages(TICKET, CATEGORIES)
+        questions = [start, [*start, assistant(hours), {"role": "user", "content": Containing("")}]]
+        row = Row("tools=None: every tool call is refused", tools=None, replies=[hours, RAW], questions=questions)
+        self.answers([row], clause="T4", attempts=2, after=self.saw)
+        because = "a deeply nested call is refused, and showing it in a message does not fail"
+        deep = [Row(because, replies=[track.replace(str(ORDER), value)]) for value in deep_values()[:8]]
+        self.falls_back(deep, clause="T4", max_attempts=1, attempts=1)
         q, r, short = fresh.text("q"), fresh.text("r"), fresh.text("short")
-        self.converses([
-            Row("blanks go first, then 120 characters stay", ticket=f" \n{q * 130}\n", gives=self.fallback(attempts=2, tool_calls=0, summary=q * 120)),
-            Row("the cut is made once, at 120 characters", ticket=f"{r * 119}  end", gives=self.fallback(attempts=2, tool_calls=0, summary=f"{r * 119} ")),
-            Row("a short ticket stays whole", ticket=f" {short}\t", gives=self.fallback(attempts=2, tool_calls=0, summary=short)),
-        ], clause="T6", replies=["?", "?"])
+        self.falls_back([
+            Row("blanks go first, then 120 characters stay", ticket=f" \n{q * 130}\n", summary=q * 120),
+            Row("the cut is made once, at 120 characters", ticket=f"{r * 119}  end", summary=f"{r * 119} "),
+            Row("a short ticket stays whole", ticket=f" {short}\t", summary=short),
+        ], clause="T6", replies=["?", "?"], attempts=2)
 
 
 def case(name, replies, category=DELIVERY, needs_human=False):
