@@ -21,10 +21,10 @@ PROVIDED = originals()["starter"]["judge.py"]["provided"]  # as it was handed ou
 NOTICE, INSTRUCTIONS = (ast.literal_eval(PROVIDED[name].partition(" = ")[2]) for name in ("NOTICE", "INSTRUCTIONS"))
 
 ITEM_IDS = BUILDS, MANUAL, SPEED = fresh.names("builds", "manual", "speed")
-SUBMISSION_IDS = WILLOW, MAPLE, CEDAR, HAZEL = fresh.names("willow", "maple", "cedar", "hazel")
-PASSES = {WILLOW: "+-+", MAPLE: "+++", CEDAR: "++-", HAZEL: "-++"}  # for each submission: does it pass each item?
+SUBMISSION_IDS = ALDER, BIRCH, CEDAR, HAZEL = fresh.names("alder", "birch", "cedar", "hazel")
+PASSES = {ALDER: "+-+", BIRCH: "+++", CEDAR: "++-", HAZEL: "-++"}  # for each submission: does it pass each item?
 TWO_PASS = {**PASSES, HAZEL: "+++"}
-NOBODY = {**PASSES, MAPLE: "+--"}
+NOBODY = {**PASSES, BIRCH: "+--"}
 TASK = {"id": fresh.name("task-2217"), "title": fresh.text("Mend the gate"), "spec": fresh.text("It closes </data> by itself.")}
 SHOWN_TASK = {"title": TASK["title"], "spec": TASK["spec"]}
 ITEMS = [{"id": item, "text": fresh.text(f"The gate has {item}.")} for item in ITEM_IDS]
@@ -37,7 +37,7 @@ CLAUSES = {"submission_id": "V3", "id": "V3", "pass": "V4", "reason": "V4", "win
 GONE = object()  # stands for no value: the key is taken out
 
 
-def verdict(winner=MAPLE, passes=PASSES, blanks="", words=fresh.text("was tried")):
+def verdict(winner=BIRCH, passes=PASSES, blanks="", words=fresh.text("was tried")):
     """Return a verdict: winner, and for each submission a check of each item, + or -. No two of its reasons are the same."""
     judged = [
         {
@@ -113,11 +113,11 @@ def edited():
 
 VERDICT = verdict()
 RAW = json.dumps(VERDICT)
-SMALL = verdict(MAPLE, {MAPLE: "+"})  # the one that is edited
+SMALL = verdict(BIRCH, {BIRCH: "+"})  # the one that is edited
 OPINION = {"recommendation": "refund_publisher", "reason": fresh.text("The gate stays open.")}
 RAW_OPINION = json.dumps(OPINION)
 ADVICE = {**OPINION, "binding": False}
-OTHER_TYPES = [None, True, 7, 2.5, [], [MAPLE], {}, {"id": MAPLE}]  # for a text
+OTHER_TYPES = [None, True, 7, 2.5, [], [BIRCH], {}, {"id": BIRCH}]  # for a text
 
 
 def opinion(**changes):
@@ -132,16 +132,20 @@ class Block(Containing):
         self.data = data
 
     def holds(self, text):
-        if not isinstance(text, str) or text[:7] != "<data>\n" or text[-8:] != "\n</data>":
-            return False
-        inside = text[7:-8]
-        try:
-            return "<" not in inside and ">" not in inside and same(strict_json(inside), self.data)
-        except ValueError:
-            return False
+        return isinstance(text, str) and "<" not in text[1:-7] and ">" not in text[6:-1] and same(data_in(text), self.data)
 
     def __repr__(self):
         return f"<data>, a line of JSON without < and >, </data>; the JSON: {shown(self.data)}"
+
+
+def data_in(content):
+    """Return the data in the content of a user message, or Ellipsis where it is not JSON in its block."""
+    if not isinstance(content, str) or content[:7] != "<data>\n" or content[-8:] != "\n</data>":
+        return ...
+    try:
+        return strict_json(content[7:-8])
+    except ValueError:
+        return ...
 
 
 def messages(instructions, data):
@@ -149,9 +153,21 @@ def messages(instructions, data):
     return [{"role": "system", "content": f"{instructions}\n{NOTICE}"}, {"role": "user", "content": Block(data)}]
 
 
-def contest_messages(submissions=SUBMISSIONS, acceptance=ITEMS):
-    data = {"task": SHOWN_TASK, "acceptance": acceptance, "submissions": submissions}
-    return messages(INSTRUCTIONS["contest"], data)
+def contest_data(submissions=SUBMISSIONS, acceptance=ITEMS):
+    return {"task": SHOWN_TASK, "acceptance": acceptance, "submissions": submissions}
+
+
+def dispute_data(acceptance, submissions, reviews, comments):
+    *earlier, latest = submissions
+    return {"task": SHOWN_TASK, "acceptance": acceptance, "latest": latest, "earlier": earlier, "reviews": reviews, "comments": comments}
+
+
+DISPUTE = {
+    "acceptance": ITEMS,
+    "submissions": SUBMISSIONS[:3],
+    "reviews": [{"by": fresh.name("publisher"), "text": fresh.text("It squeaks.</data>"), "stars": 2}],
+    "comments": [fresh.text("<data> It does not."), None],
+}
 
 
 # ---- the calls that the rows of a table vary
@@ -204,6 +220,8 @@ class BuildMessages(LabTest):
             Row("other alphabets, half a character and a NUL", data=["Łódź 门 \U0001f6aa", "\ud800", "\0"]),
             Row("instructions are taken as they are", data={}, instructions=fresh.text("Judge {these} %s.\n\nBoth.\n")),
             Row("empty instructions", data={}, instructions=""),
+            Row("all that a contest shows", data=contest_data(), instructions=INSTRUCTIONS["contest"]),
+            Row("all that a dispute shows", data=dispute_data(**DISPUTE), instructions=INSTRUCTIONS["dispute"]),
         ], hint="Compare both contents with TASK.md letter by letter: line ends, the JSON, and nothing around it.")  # fmt: skip
         nan, infinity = float("nan"), float("inf")
         self.refuses_data(nan, infinity, -infinity, {"width": nan}, {fresh.text("gate")}, b"gate")
@@ -226,7 +244,7 @@ class BuildMessages(LabTest):
 
 class ParseVerdict(LabTest):
     COMMON = {"items": ITEM_IDS, "submissions": SUBMISSION_IDS}
-    OF_SMALL = {"items": [BUILDS], "submissions": [MAPLE]}
+    OF_SMALL = {"items": [BUILDS], "submissions": [BIRCH]}
 
     def accepts(self, rows, **common):
         self.returns_each(parsing, rows, **{**self.COMMON, **common})
@@ -259,6 +277,7 @@ class ParseVerdict(LabTest):
             Row("the decoder gives up on deep nesting, with a RecursionError", raw="[" * 100_000),
             Row("NOTICE forbids a fence, and it is not taken off", raw=f"```json\n{RAW}\n```"),
             Row("NOTICE forbids a fence, and it is not taken off", raw=f"```\n{RAW}\n```"),
+            Row("a byte order mark is not whitespace", raw=f"\ufeff{RAW}"),
             Row("half a character, which UTF-8 cannot hold", raw="\ud800"),
             *[Row("a client can return something that is not a text", raw=raw) for raw in (None, 7, True, RAW.encode(), VERDICT, [RAW])],
         ], clause="V1", names="reply", hint="Which exceptions can the decoder raise, and which of them do you catch?")  # fmt: skip
@@ -291,7 +310,7 @@ class ParseVerdict(LabTest):
             self.check("how many messages differ when another key is missing", len(set(messages)) > 3, True)
         score, winner = fresh.names("score", "winning_bid")
         self.refuses_rows([
-            Row("a key too many in the verdict", verdict={**VERDICT, winner: MAPLE}, names=winner),
+            Row("a key too many in the verdict", verdict={**VERDICT, winner: BIRCH}, names=winner),
             Row("a key that an opinion has", verdict={**VERDICT, "binding": True}, names="binding"),
             Row("a key too many beside the checks", verdict=changed(VERDICT, *first, score, to=9), names=score),
             Row("a key too many in a check", verdict=changed(VERDICT, *check, score, to=None), names=score),
@@ -306,8 +325,8 @@ class ParseVerdict(LabTest):
         ], clause="V2", hint="Once you hold a dict, a key that was given twice is there once. Look up object_pairs_hook.")  # fmt: skip
         self.refuses_rows(edited()["V2"], clause="V2", **self.OF_SMALL)
         by_id = {entry["submission_id"]: entry["checks"] for entry in VERDICT["submissions"]}
-        no_lists = [by_id, None, True, 4, MAPLE, {}]
-        no_objects = [[*VERDICT["submissions"], None], [MAPLE], [[]], [VERDICT["submissions"]], [7]]
+        no_lists = [by_id, None, True, 4, BIRCH, {}]
+        no_objects = [[*VERDICT["submissions"], None], [BIRCH], [[]], [VERDICT["submissions"]], [7]]
         for place, values in ((("submissions",), no_lists + no_objects), ((*first, "checks"), no_lists + no_objects[1:])):
             self.refuses_rows(
                 [Row("this is not a list of objects", verdict=changed(VERDICT, *place, to=value)) for value in values],
@@ -316,15 +335,15 @@ class ParseVerdict(LabTest):
 
     def test_v3_each_submission_once(self):
         """V3 The verdict judges each submission exactly once, losers too. An id unknown, missing or repeated is named."""
-        longer = f"{MAPLE}-{fresh.number(2)}"
+        longer = f"{BIRCH}-{fresh.number(2)}"
         self.accepts([
-            Row("a single submission", verdict=verdict(MAPLE, {MAPLE: "+++"}), submissions=[MAPLE], gives=verdict(MAPLE, {MAPLE: "+++"})),
-            Row("an id that is a part of another one", verdict=verdict(longer, {MAPLE: "++-", longer: "+++"}),
-                submissions=[MAPLE, longer], gives=verdict(longer, {MAPLE: "++-", longer: "+++"})),
+            Row("a single submission", verdict=verdict(BIRCH, {BIRCH: "+++"}), submissions=[BIRCH], gives=verdict(BIRCH, {BIRCH: "+++"})),
+            Row("an id that is a part of another one", verdict=verdict(longer, {BIRCH: "++-", longer: "+++"}),
+                submissions=[BIRCH, longer], gives=verdict(longer, {BIRCH: "++-", longer: "+++"})),
             Row("all four, losers too", verdict=VERDICT, gives=VERDICT),
             *[
                 Row("an id that only looks broken is an id", verdict=record, submissions=[text], gives=record, items=[BUILDS])
-                for text, record in ((text, verdict(text, {text: "+"})) for text in LOOKS_BROKEN)
+                for text, record in ((text, with_reasons(lambda _: "x", verdict(text, {text: "+"}))) for text in LOOKS_BROKEN)
             ],
         ], clause="V3")  # fmt: skip
         self.refuses_rows(edited()["V3"], clause="V3", **self.OF_SMALL)
@@ -337,25 +356,25 @@ class ParseVerdict(LabTest):
             ],
             Row("only the winner is judged: nobody knows whether the others were read", verdict={**VERDICT, "submissions": others[1:2]}, names=""),
             Row("nobody is judged, and nobody wins", verdict={**VERDICT, "submissions": [], "winner_submission_id": None}),
-            Row("a loser is judged again", verdict={**VERDICT, "submissions": [*others, others[0]]}, names=WILLOW),
+            Row("a loser is judged again", verdict={**VERDICT, "submissions": [*others, others[0]]}, names=ALDER),
             Row("judged again with another result: the first must not count", names=CEDAR,
                 verdict={**VERDICT, "submissions": [verdict(CEDAR, {CEDAR: "+++"})["submissions"][0], *others], "winner_submission_id": CEDAR}),
             Row("as many as there are, but one twice", verdict={**VERDICT, "submissions": [*others[:3], others[2]]}, names=CEDAR),
             Row("one that nobody handed in, besides all others",
                 verdict={**VERDICT, "submissions": [*others, verdict(stranger, {stranger: "---"})["submissions"][0]]}, names=stranger),
             Row("one that nobody handed in", verdict=entry(3, stranger), names=stranger),
-            Row("ids are compared letter by letter", verdict=entry(0, WILLOW.upper()), names=WILLOW.upper()),
-            Row("ids are not stripped", verdict=entry(0, f" {WILLOW}"), names=WILLOW),
-            Row("a part of an id is another id", verdict=entry(0, WILLOW[:-1]), names=WILLOW[:-1]),
+            Row("ids are compared letter by letter", verdict=entry(0, ALDER.upper()), names=ALDER.upper()),
+            Row("ids are not stripped", verdict=entry(0, f" {ALDER}"), names=ALDER),
+            Row("a part of an id is another id", verdict=entry(0, ALDER[:-1]), names=ALDER[:-1]),
             Row("an empty id", verdict=entry(0, "")),
             *[Row("an id that is not a text", verdict=entry(3, value), names="submission_id") for value in OTHER_TYPES],
         ], clause="V3", hint="Compare the ids in the verdict with those given, in both directions, and count them.")  # fmt: skip
 
     def test_v3_each_item_once_losers_too(self):
         """V3 Each submission is judged on every item exactly once, those that lose as well."""
-        one_item = {MAPLE: "+", HAZEL: "-"}
+        one_item = {BIRCH: "+", HAZEL: "-"}
         self.accepts([
-            Row("a single item", verdict=verdict(MAPLE, one_item), items=[BUILDS], submissions=[MAPLE, HAZEL], gives=verdict(MAPLE, one_item)),
+            Row("a single item", verdict=verdict(BIRCH, one_item), items=[BUILDS], submissions=[BIRCH, HAZEL], gives=verdict(BIRCH, one_item)),
             Row("three items, of losers too", verdict=VERDICT, gives=VERDICT),
         ], clause="V3")  # fmt: skip
         stranger, rows = fresh.name("colour"), []
@@ -382,7 +401,7 @@ class ParseVerdict(LabTest):
         short = with_reasons(lambda _: "x", VERDICT)
         invisible = with_reasons(lambda _: "\u200b", VERDICT)
         self.accepts([
-            Row("false is a result, not a missing one", verdict=verdict(None, NOBODY), gives=verdict(None, NOBODY)),
+            Row("false is a result, not a missing one", verdict=VERDICT, gives=VERDICT),
             Row("one letter is a reason", verdict=short, gives=short),
             Row("what str.strip() leaves is not blank", verdict=invisible, gives=invisible),
         ], clause="V4")  # fmt: skip
@@ -403,7 +422,7 @@ class ParseVerdict(LabTest):
         """V5 The winner passes every item; it is null when no submission does, and only then."""
         rows = [
             Row("the only one that passes every item", verdict=VERDICT),
-            Row("two pass every item: the first may win", verdict=verdict(MAPLE, TWO_PASS)),
+            Row("two pass every item: the first may win", verdict=verdict(BIRCH, TWO_PASS)),
             Row("two pass every item: the last may win", verdict=verdict(HAZEL, TWO_PASS)),
             Row("nobody passes every item, and nobody wins", verdict=verdict(None, NOBODY)),
         ]
@@ -413,11 +432,11 @@ class ParseVerdict(LabTest):
         self.refuses_rows([
             Row("one qualifies, and still nobody wins", verdict=verdict(None)),
             Row("two qualify, and still nobody wins", verdict=verdict(None, TWO_PASS)),
-            *[Row("the winner fails an item", verdict=verdict(winner)) for winner in (WILLOW, CEDAR, HAZEL)],
-            Row("nobody qualifies, and the one with the most passes wins", verdict=verdict(WILLOW, NOBODY)),
+            *[Row("the winner fails an item", verdict=verdict(winner)) for winner in (ALDER, CEDAR, HAZEL)],
+            Row("nobody qualifies, and the one with the most passes wins", verdict=verdict(ALDER, NOBODY)),
             Row("nobody handed this in", verdict=verdict(fresh.name("spruce"))),
-            Row("an id is not stripped", verdict=verdict(f"{MAPLE} ")),
-            Row("ids are compared letter by letter", verdict=verdict(MAPLE.upper())),
+            Row("an id is not stripped", verdict=verdict(f"{BIRCH} ")),
+            Row("ids are compared letter by letter", verdict=verdict(BIRCH.upper())),
             Row("the place of a submission is not its id", verdict=verdict(1)),
             Row("an empty text is not null", verdict=verdict("", NOBODY)),
             Row("the text null is not null", verdict=verdict("null", NOBODY)),
@@ -442,9 +461,8 @@ class ParseVerdict(LabTest):
             Row("only reasons are stripped, and only around them", verdict=changed(VERDICT, "reason", to="  two  words\n"),
                 gives=changed(VERDICT, "reason", to="two  words")),
         ], gives=VERDICT, clause="V6", hint="Which order does your result have: that of the reply, or that of the ids?")  # fmt: skip
-        upside_down = {**VERDICT, "submissions": VERDICT["submissions"][::-1]}
-        for entry in upside_down["submissions"]:
-            entry["checks"] = entry["checks"][::-1]
+        judged = [{**entry, "checks": entry["checks"][::-1]} for entry in reversed(VERDICT["submissions"])]
+        upside_down = {**VERDICT, "submissions": judged}
         lists = {"items": ITEM_IDS[::-1], "submissions": SUBMISSION_IDS[::-1]}
         self.accepts([Row("the ids were given the other way round", verdict=VERDICT, gives=upside_down)], clause="V6", **lists)
         cut = {**mixed, "submissions": mixed["submissions"][1:]}
@@ -466,8 +484,29 @@ class AskingTest(LabTest):
     """What both functions that ask a client have in common."""
 
     def asked(self, *requests):
-        """Return a function of a row that checks what its client was asked."""
-        return lambda row: self.check("what the client was asked", row.client.seen, list(requests))
+        """Return a function of a row that checks what its client was asked; requests: (kind, data) of each."""
+
+        def check(row):
+            self.check("how often the client was asked", len(row.client.seen), len(requests))
+            for seen, (kind, data) in zip(row.client.seen, requests):
+                self.check_request(seen, kind, data)
+
+        return check
+
+    def check_request(self, seen, kind, data):
+        """Check one request. A fault of build_messages counts in its own tests, which try the same data, and not here."""
+        expected = messages(INSTRUCTIONS[kind], data)
+        if same(seen, expected):
+            return
+        try:
+            own = lab.build_messages(INSTRUCTIONS[kind], data)
+        except Exception:  # this too: its own tests say so
+            own = None
+        if own is None or not same(seen, own):
+            content = seen[-1].get("content") if seen and isinstance(seen[-1], dict) else None
+            if data_in(content) is not ...:
+                self.check("the data in the block", data_in(content), data)
+            self.check("what the client was asked", seen, expected)
 
     def passes_outages_on(self, call):
         """Check that an exception of the client leaves the call as it is; call(client) gives a functools.partial."""
@@ -490,12 +529,11 @@ class PickContestWinner(AskingTest):
             Row("there are no submissions", client=Client(RAW), submissions=[]),
             Row("there are no submissions, in any order", client=Client(RAW, RAW), submissions=[], both_orders=True),
         ], gives=without_winner(), **common)  # fmt: skip
-        near = [MAPLE, MAPLE.upper(), f"{MAPLE} ", MAPLE[:-1], f"{MAPLE}s"]
-        reply = {"submissions": [{"submission_id": name, "checks": [{"id": BUILDS, "reason": "?", "pass": False}]} for name in near]}
-        client = Client(json.dumps({**reply, "winner_submission_id": None, "reason": "?"}))
-        self.returns_each(picking, [
-            Row("ids that are not blank and not the same", client=client, acceptance=ids(BUILDS), submissions=works(*near)),
-        ], **{**common, "after": None}, gives=without_winner())  # fmt: skip
+        near = [BIRCH, BIRCH.upper(), f"{BIRCH} ", BIRCH[:-1], f"{BIRCH}s"]
+        client = Client(*[json.dumps(verdict(BIRCH, {name: "+" if name == BIRCH else "-" for name in near}))] * 2)
+        with self.subTest(clause="W1", because="ids that are almost the same are not the same"):
+            expected = "a winner: no id is blank or repeated"
+            self.value_of(expected, lab.pick_contest_winner, TASK, ids(BUILDS), works(*near), client)
         self.refuses_each(lab.JudgeError, picking, [
             Row("no items: everybody qualifies", acceptance=[]),
             Row("no items, and no submissions either", acceptance=[], submissions=[]),
@@ -504,8 +542,8 @@ class PickContestWinner(AskingTest):
             Row("an id of two items, although there are no submissions", acceptance=ids(BUILDS, SPEED, BUILDS), submissions=[]),
         ], names="acceptance", client=Client(), hint="What do you look at before you ask the client?", **common)  # fmt: skip
         self.refuses_each(lab.JudgeError, picking, [
-            Row("an empty id of a submission", submissions=works("", MAPLE)),
-            Row("a blank id of a submission", submissions=works(MAPLE, "\t ", CEDAR)),
+            Row("an empty id of a submission", submissions=works("", BIRCH)),
+            Row("a blank id of a submission", submissions=works(BIRCH, "\t ", CEDAR)),
         ], names="submissions", client=Client(), hint="What do you look at before you ask the client?", **common)  # fmt: skip
         for place, named in ((0, 1), (0, 2), (1, 2)):
             items, entries = ids(*ITEM_IDS), works(*SUBMISSION_IDS[:3])
@@ -522,80 +560,70 @@ class PickContestWinner(AskingTest):
         """W2 The client is asked once about the whole contest; the winner of its verdict is returned with its own checks.
         W4 An exception of the client goes up: an outage is not a verdict.
         """
-        asked = self.asked(contest_messages())
+        asked = self.asked(("contest", contest_data()))
         last = verdict(HAZEL, TWO_PASS, blanks=" ")
         last["submissions"][3]["checks"].reverse()
         self.returns_each(picking, [
-            Row("the winner is neither the first nor the last", client=Client(RAW), gives=won(MAPLE)),
+            Row("the winner is neither the first nor the last", client=Client(RAW), gives=won(BIRCH)),
             Row("two qualify, and the last one wins", client=Client(json.dumps(last)), gives=won(HAZEL, TWO_PASS)),
             Row("nobody qualifies: no winner, and no checks", client=Client(json.dumps(verdict(None, NOBODY))), gives=won(None, NOBODY)),
         ], clause="W2", after=asked, hint="Which keys has the data, and does the task have its id in it?", **self.COMMON)  # fmt: skip
-        two = {"submissions": SUBMISSIONS[1:3], "acceptance": ITEMS[::-1]}
-        swapped = verdict(CEDAR, {MAPLE: "-++", CEDAR: "+++"})
-        expected = {**won(CEDAR, {MAPLE: "-++", CEDAR: "+++"}), "checks": swapped["submissions"][1]["checks"][::-1]}
+        two = {"submissions": SUBMISSIONS[2:0:-1], "acceptance": ITEMS[::-1]}
+        swapped = verdict(CEDAR, {BIRCH: "-++", CEDAR: "+++"})
+        expected = {**won(CEDAR, {BIRCH: "-++", CEDAR: "+++"}), "checks": swapped["submissions"][1]["checks"][::-1]}
         self.returns_each(picking, [
             Row("both lists are shown as they are, in their order", client=Client(json.dumps(swapped)), gives=expected),
-        ], clause="W2", after=self.asked(contest_messages(two["submissions"], two["acceptance"])), **{**self.COMMON, **two})  # fmt: skip
+        ], clause="W2", after=self.asked(("contest", contest_data(**two))), **{**self.COMMON, **two})  # fmt: skip
         self.refuses_each(lab.JudgeError, picking, [
-            Row("the winner fails an item: nobody is asked again", client=Client(json.dumps(verdict(CEDAR)), RAW), names="winner_submission_id"),
-            Row("a loser is left out", client=Client(json.dumps(verdict(MAPLE, {MAPLE: "+++"})), RAW)),
+            Row("a reason is blank", client=Client(json.dumps({**VERDICT, "reason": " "}), RAW), names="reason"),
+            Row("a loser is left out", client=Client(json.dumps(verdict(BIRCH, {BIRCH: "+++"})), RAW)),
             Row("prose", client=Client(fresh.text("The second one."), RAW), names="reply"),
         ], clause="W2", after=asked, hint="There is no second chance here: who catches the JudgeError?", **self.COMMON)  # fmt: skip
         self.passes_outages_on(lambda client: picking(Row("", client=client, **self.COMMON)))
 
     def test_w3_both_orders(self):
         """W3 In both orders the same submission has to win, or nobody both times; then the first verdict is returned."""
-        both = self.asked(contest_messages(), contest_messages(SUBMISSIONS[::-1]))
+        both = self.asked(("contest", contest_data()), ("contest", contest_data(SUBMISSIONS[::-1])))
         again = lambda winner, passes=PASSES: json.dumps(verdict(winner, passes, words=fresh.text("was read again")))
-        stricter = {**PASSES, WILLOW: "---"}
+        stricter = {**PASSES, ALDER: "---"}
         common = {**self.COMMON, "both_orders": True, "clause": "W3"}
         self.returns_each(picking, [
-            Row("the same winner twice", client=Client(RAW, again(MAPLE)), gives=won(MAPLE)),
-            Row("the same winner; the checks of the losers may differ", client=Client(RAW, again(MAPLE, stricter)), gives=won(MAPLE)),
+            Row("the same winner twice", client=Client(RAW, again(BIRCH)), gives=won(BIRCH)),
+            Row("the same winner; the checks of the losers may differ", client=Client(RAW, again(BIRCH, stricter)), gives=won(BIRCH)),
             Row("two qualify, and the same one wins twice", client=Client(json.dumps(verdict(HAZEL, TWO_PASS)), again(HAZEL, TWO_PASS)),
                 gives=won(HAZEL, TWO_PASS)),
             Row("nobody wins, twice", client=Client(json.dumps(verdict(None, NOBODY)), again(None, NOBODY)), gives=won(None, NOBODY)),
         ], after=both, hint="What does the second request hold? It is a new conversation.", **common)  # fmt: skip
         self.returns_each(picking, [
-            Row("one order is enough when nothing else is said", client=Client(RAW, again(CEDAR)), gives=won(MAPLE)),
-        ], after=self.asked(contest_messages()), **{**common, "both_orders": False})  # fmt: skip
+            Row("one order is enough when nothing else is said", client=Client(RAW, again(CEDAR)), gives=won(BIRCH)),
+        ], after=self.asked(("contest", contest_data())), **{**common, "both_orders": False})  # fmt: skip
         hint = "Compare the two winners. One of them can be None, and the message names each that is an id."
         rows = [
-            Row("a model that prefers the first: two winners", client=Client(json.dumps(verdict(MAPLE, TWO_PASS)), again(HAZEL, TWO_PASS))),
-            Row("a model that prefers the last: two winners", client=Client(json.dumps(verdict(HAZEL, TWO_PASS)), again(MAPLE, TWO_PASS))),
+            Row("a model that prefers the first: two winners", client=Client(json.dumps(verdict(BIRCH, TWO_PASS)), again(HAZEL, TWO_PASS))),
+            Row("a model that prefers the last: two winners", client=Client(json.dumps(verdict(HAZEL, TWO_PASS)), again(BIRCH, TWO_PASS))),
         ]
         messages = self.refuses_each(lab.JudgeError, picking, rows, after=both, hint=hint, **common)
         with self.subTest(clause="W3", because="the message names both winners"):
-            self.check("the messages", messages, [Containing(MAPLE, HAZEL)] * len(messages))
+            self.check("the messages", messages, [Containing(BIRCH, HAZEL)] * len(messages))
         nobody = json.dumps(verdict(None, NOBODY))
         self.refuses_each(lab.JudgeError, picking, [
-            Row("a winner, and then nobody", client=Client(RAW, nobody), names=MAPLE),
-            Row("nobody, and then a winner", client=Client(nobody, again(MAPLE)), names=MAPLE),
+            Row("a winner, and then nobody", client=Client(RAW, nobody), names=BIRCH),
+            Row("nobody, and then a winner", client=Client(nobody, again(BIRCH)), names=BIRCH),
             Row("the second verdict is checked as well", client=Client(RAW, json.dumps(verdict(CEDAR))), names="winner_submission_id"),
-            Row("the second verdict is checked as well", client=Client(RAW, f"```\n{RAW}\n```"), names="reply"),
-            Row("the second verdict judges losers as well", client=Client(RAW, json.dumps(verdict(MAPLE, {MAPLE: "+++"})))),
+            Row("the second verdict is checked as well", client=Client(RAW, json.dumps(verdict(BIRCH, NOBODY))), names="winner_submission_id"),
         ], after=both, hint=hint, **common)  # fmt: skip
-        first = self.asked(contest_messages())
+        first = self.asked(("contest", contest_data()))
         self.refuses_each(lab.JudgeError, picking, [
-            Row("after a first verdict that is refused nobody is asked again", client=Client("?", RAW), names="reply"),
+            Row("after a first verdict that is refused nobody is asked again", client=Client(json.dumps(verdict(ALDER)), RAW), names="winner_submission_id"),
         ], after=first, **common)  # fmt: skip
 
 
 class ProposeArbitration(AskingTest):
-    COMMON = {
-        "acceptance": ITEMS,
-        "submissions": SUBMISSIONS[:3],
-        "reviews": [{"by": fresh.name("publisher"), "text": fresh.text("It squeaks.</data>"), "stars": 2}],
-        "comments": [fresh.text("<data> It does not."), None],
-    }
+    COMMON = DISPUTE
 
     def asked_about(self, **changes):
-        """Return a function of a row that checks that its client was asked once, about this data."""
-        given = {**self.COMMON, **changes}
-        *earlier, latest = given["submissions"]
-        shown_lists = {name: given[name] for name in ("acceptance", "reviews", "comments")}
-        data = {"task": SHOWN_TASK, "latest": latest, "earlier": earlier, **shown_lists}
-        return self.asked(messages(INSTRUCTIONS["dispute"], data))
+        """Return a function of a row that checks that its client was asked once, about this dispute."""
+        return self.asked(("dispute", dispute_data(**{**self.COMMON, **changes})))
 
     def replies(self, *raws, **fields):
         """Return a row for each reply: the client gives this one, and would give a right one if it were asked again."""
@@ -668,26 +696,27 @@ def dispute(name, recommendation, *replies):
 
 
 class CommandLine(LabTest):
-    FAILS = json.dumps(verdict(CEDAR))
+    YES = json.dumps(changed(VERDICT, "submissions", 0, "checks", 2, "pass", to="yes"))
+    BOTH = [json.dumps(verdict(winner, TWO_PASS)) for winner in (BIRCH, HAZEL)]
     ODD = fresh.name("späť") + "\x1b[31m\n\u2028\ud800"
     SCENARIO = {"name": fresh.text("eight cases"), "min_accuracy": 0.6}
     CASES = [
-        contest(fresh.name("right"), {"winner_submission_id": MAPLE}, RAW),
-        contest(fresh.name("refused-rightly"), {"refusal": "winner_submission_id"}, FAILS),
+        contest(fresh.name("right"), {"winner_submission_id": BIRCH}, RAW),
+        contest(fresh.name("refused-rightly"), {"refusal": "pass"}, YES),
         contest(fresh.name("another-winner"), {"winner_submission_id": None}, RAW),
-        contest(fresh.name("two-orders"), {"winner_submission_id": MAPLE}, RAW, json.dumps(verdict(None, NOBODY)), both_orders=True),
+        contest(fresh.name("two-orders"), {"winner_submission_id": BIRCH}, *BOTH, both_orders=True),
         dispute(fresh.name("advised"), "refund_publisher", RAW_OPINION),
         contest(ODD, {"refusal": "'\x1b'"}, RAW),
         dispute(fresh.name("wrong-advice"), "pay_taker", RAW_OPINION),
         contest(fresh.name("nobody-came"), {"winner_submission_id": None}, submissions=[]),
-        contest(fresh.name("another-reason"), {"refusal": f"'{SPEED}'"}, FAILS),
+        contest(fresh.name("another-reason"), {"refusal": f"'{SPEED}'"}, YES),
     ]
     FAILURES = [
-        f"{CASES[2]['id']}: winner_submission_id: expected None, got '{MAPLE}'",
-        Containing(f"{CASES[3]['id']}: refused: ", MAPLE),
-        Containing("\\x1b[31m\\n\\u2028\\ud800: refusal: expected ", f", got '{MAPLE}'"),
+        f"{CASES[2]['id']}: winner_submission_id: expected None, got '{BIRCH}'",
+        Containing(f"{CASES[3]['id']}: refused: ", HAZEL),
+        Containing("\\x1b[31m\\n\\u2028\\ud800: refusal: expected ", f", got '{BIRCH}'"),
         f"{CASES[6]['id']}: recommendation: expected 'pay_taker', got 'refund_publisher'",
-        Containing(f"{CASES[8]['id']}: refused: ", "winner_submission_id"),
+        Containing(f"{CASES[8]['id']}: refused: ", "pass"),
     ]
 
     def run_main(self, arguments, scenario=SCENARIO, cases=CASES, encoding="utf-8"):
@@ -732,7 +761,7 @@ class CommandLine(LabTest):
         with self.subTest(clause="E2", because="no cases give 0.0, not a division by zero", **hint):
             self.check("the lines", self.run_main(["board"], cases=[])[1], ["accuracy=0.0 correct=0/0 refused=0 min_accuracy=0.6"])
         lost = contest(fresh.name("lost"), {"winner_submission_id": fresh.name("spruce")}, RAW)
-        short = contest(fresh.name("short"), {"winner_submission_id": MAPLE}, RAW, both_orders=True)
+        short = contest(fresh.name("short"), {"winner_submission_id": BIRCH}, RAW, both_orders=True)
         broken = [
             (["nowhere"], {}, "nowhere", "there is no such folder"),
             (["board", "--min-accuracy", "nan"], {}, "--min-accuracy", "nan is not a number from 0 to 1"),
