@@ -4,7 +4,6 @@ Each test both accepts and refuses something. A row of a table is a trap; `becau
 numbers that go through `fresh` are other ones where a grade is given. labtest.py says how a table is read.
 """
 
-import ast
 import copy
 import json
 from functools import lru_cache, partial, reduce
@@ -14,11 +13,10 @@ from labdata import LOOKS_BROKEN, deep_values, edits, fresh, strict_json
 from labtest import Client, Containing, LabTest, Row, same, shown
 
 import judge as lab
-from grader.intake.handout import originals
+from grader.intake.handout import provided_value
 from grader.line.session import command_line
 
-PROVIDED = originals()["starter"]["judge.py"]["provided"]  # as it was handed out, whatever a submission makes of it
-NOTICE, INSTRUCTIONS = (ast.literal_eval(PROVIDED[name].partition(" = ")[2]) for name in ("NOTICE", "INSTRUCTIONS"))
+NOTICE, INSTRUCTIONS = provided_value("judge", "NOTICE"), provided_value("judge", "INSTRUCTIONS")
 
 ITEM_IDS = BUILDS, MANUAL, SPEED = fresh.names("builds", "manual", "speed")
 SUBMISSION_IDS = ALDER, BIRCH, CEDAR, HAZEL = fresh.names("alder", "birch", "cedar", "hazel")
@@ -547,7 +545,7 @@ class PickContestWinner(AskingTest):
         ], names="submissions", client=Client(), hint="What do you look at before you ask the client?", **common)  # fmt: skip
         for place, named in ((0, 1), (0, 2), (1, 2)):
             items, entries = ids(*ITEM_IDS), works(*SUBMISSION_IDS[:3])
-            items[named], entries[named] = items[place], entries[place]
+            items[named], entries[named] = dict(items[place]), dict(entries[place])
             rows = [
                 Row("two items have one id", acceptance=items, client=Client(), names="acceptance"),
                 Row("two submissions have one id", submissions=entries, client=Client(), names="submissions"),

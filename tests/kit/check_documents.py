@@ -61,8 +61,9 @@ def signature_faults(lab, text):
 
 def result_faults(lab, text):
     """Yield each `# result` under a call in a Python block that the solution does not give."""
+    names = dict(vars(importlib.import_module(lab)))  # a block can use what one above it has named
     for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        for code, line, got in results_shown(block, dict(vars(importlib.import_module(lab)))):
+        for code, line, got in results_shown(block, names):
             if line != got:
                 yield f"under {code!r} it shows {line!r}, and the result is {got!r}"
 
