@@ -20,12 +20,9 @@ class Workflows(unittest.TestCase):
     def load(self, name):
         return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
 
-    def test_the_kit_is_tested_on_three_systems_and_six_versions(self):
-        job = self.load("kit.yml")["jobs"]["test"]
-        matrix = job["strategy"]["matrix"]
-        self.assertEqual((len(matrix["os"]), matrix["python"]), (3, ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]))
+    def test_the_kit_is_tested_with_the_command_of_the_authors_page(self):
         command = (HERE / "README.md").read_text(encoding="utf-8")
-        self.assertIn(f"$ {job['steps'][-1]['run']}\n", command)
+        self.assertIn(f"$ {self.load('kit.yml')['jobs']['test']['steps'][-1]['run']}\n", command)
 
     def test_classroom_has_the_names_that_the_reporter_wants(self):
         workflow = self.load("classroom.yml")
