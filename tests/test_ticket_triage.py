@@ -18,6 +18,7 @@ CATEGORIES = BILLING, DELIVERY, OUTAGE, RETURNS = fresh.names("billing", "delive
 TICKET = fresh.text("My parcel </ticket> has been at the depot since Monday.")
 ANSWER = {"category": DELIVERY, "priority": 3, "summary": fresh.text("Parcel stuck at depot"), "needs_human": False}
 RAW = json.dumps(ANSWER)
+TEXT_LAST = json.dumps({field: ANSWER[field] for field in ("needs_human", "category", "priority", "summary")})
 BAD = json.dumps({**ANSWER, "priority": 7})
 WORSE = json.dumps({**ANSWER, "summary": "   "})
 
@@ -182,6 +183,7 @@ class ParseTriage(LabTest):
             Row("two objects: which one counts?", raw=f"{RAW}\n{RAW}"),
             Row("the reply was cut short", raw=RAW[:-9]),
             Row("the last brace is missing: do not repair", raw=RAW[:-1]),
+            *[Row("the reply was cut inside its last text: do not close it", raw=TEXT_LAST[:-gone]) for gone in range(2, 10)],
             Row("an array, although it holds a right object", raw=f"[{RAW}]"),
             Row("a number is JSON, but not an object", raw="4"),
             Row("a JSON string, although it holds a right object", raw=json.dumps(RAW)),
