@@ -4,10 +4,10 @@ A submission runs in a process of its own, with limits; no line of it runs here.
 """
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
-import tempfile
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parent
@@ -17,6 +17,7 @@ from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402 - it stan
 from grader.intake.targets import UsageError, find_targets  # noqa: E402
 from grader.line.process import Limits  # noqa: E402
 from grader.line.session import Session  # noqa: E402
+from grader.place import PlaceError, check_python, check_room, may_be_the_place  # noqa: E402
 from grader.reports import format_of, formats  # noqa: E402
 from grader.text import visible  # noqa: E402
 
@@ -109,6 +110,8 @@ def grade_alone(path, options, limits, progress=None):
 
         changed = changed_files() if KIT in path.resolve().parents else []  # looked up while the worker starts
         report = grade_session(session, options.k, progress)
+    if may_be_the_place(report.as_dict()):
+        check_room()
     if not report.load_failure:
         report.notes = changed_parts(report.lab, report.sources[report.lab])
     report.notes += changed
@@ -202,7 +205,7 @@ def earlier_submissions(options, limits):
         if (result["lab"], result["kit"], result["limits"]) == made_by and result["seed"] == limits.seed:
             known += result["submissions"]
         else:
-            say(f"--resume {path}: another kit, another seed or other limits made that result, so all are graded again", sys.stderr)
+            complain(f"--resume {path}: another kit, another seed or other limits made that result, so all are graded again")
     return known
 
 
@@ -252,12 +255,9 @@ def grade_many(submissions, left_out, options, limits, screen):
         raise UsageError(f"{' '.join([*limits.prefix, limits.python])}: {fault}")
     progress = Progress("submissions")
     with Stop() as stop:  # also while reports are written
-        try:
-            result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress, keep, stop)
-        except OSError as error:
-            raise UsageError(f"the class cannot be graded here: {error}") from error
+        result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress, keep, stop)
         progress.clear()
-        faults = write_reports(result, wanted, writers, keep)
+        faults = [stop.fault] * bool(stop.fault) + write_reports(result, wanted, writers, keep)
     show(screen, class_lines(result, screen))
     if faults:
         raise UsageError("; ".join(faults))
@@ -354,6 +354,7 @@ def grade_every_lab(options, limits):
 
 def run(arguments):
     """Do what the command line says; return the exit code."""
+    check_python()
     options = command_line().parse_args(arguments)
     makers = [name for name in MAKERS if getattr(options, name) is not None]
     if makers:
@@ -371,23 +372,19 @@ def run(arguments):
         limits = Limits(options.timeout, options.memory, options.exec, options.python, options.seed or 0)
     except ValueError as error:
         raise UsageError(f"--exec {options.exec}: {error}") from error
-    refuse_place()
+    check_room()
     return grade_every_lab(options, limits) if options.lab == ALL_LABS else grade_lab(options, limits)
 
 
-def refuse_place():
-    """UsageError where nothing can be graded, whoever has written it."""
-    if sys.flags.optimize > 1:
-        raise UsageError("this Python drops docstrings (-OO, PYTHONOPTIMIZE), and those of the tests are the contract: run it without")
-    try:
-        tempfile.gettempdir()
-    except OSError as error:
-        raise UsageError(f"there is no folder for temporary files: {reason_of(error)}") from error
-
-
-def say(text, stream=None):
+def say(text):
     """Print a line, in which a name that a stranger has made does no harm."""
-    print(visible(text), file=stream or sys.stdout)
+    print(visible(text))
+
+
+def complain(text):
+    """Print a line on stderr; where that is full, the exit code has to do."""
+    with contextlib.suppress(OSError):
+        print(visible(text), file=sys.stderr, flush=True)
 
 
 def show(screen, lines):
@@ -403,7 +400,8 @@ def show(screen, lines):
 
 def silence(stream):
     """Let what is still written to a stream go nowhere: Python writes the rest at the end, and fails once more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    with contextlib.suppress(OSError, ValueError):  # it is not a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def open_streams():
@@ -418,6 +416,14 @@ def leave(number, frame):
     sys.exit(SIGNALLED + number)
 
 
+def place_of(error):
+    """Return "file, line N" of where an exception was raised."""
+    trace = error.__traceback__
+    while trace.tb_next:
+        trace = trace.tb_next
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno}"
+
+
 def main(arguments=None):
     open_streams()
     for name in ("SIGTERM", "SIGHUP"):
@@ -427,14 +433,23 @@ def main(arguments=None):
         code = run(arguments)
         sys.stdout.flush()
         return code
-    except UsageError as error:
-        say(f"verify.py: {error}", sys.stderr)
+    except (UsageError, PlaceError) as error:
+        complain(f"verify.py: {error}")
         return USAGE_ERROR
     except BrokenPipeError:  # nobody reads what --watch or a short message says
         silence(sys.stdout)
         return FAILED
     except KeyboardInterrupt:
         return SIGNALLED + signal.SIGINT
+    except OSError as error:
+        silence(sys.stdout)
+        complain(f"verify.py: {error}")
+        return USAGE_ERROR
+    except Exception as error:  # a fault of this program: exit code 1 would say that a test fails
+        if "--debug" in (sys.argv if arguments is None else arguments):  # then it may be the submission's
+            raise
+        complain(f"verify.py: it cannot go on: {type(error).__name__}: {error} ({place_of(error)})")
+        return USAGE_ERROR
 
 
 if __name__ == "__main__":

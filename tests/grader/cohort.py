@@ -23,6 +23,7 @@ from grader.line.errors import Lost
 from grader.line.process import NOT_STARTED, Workers, folder_prefix
 from grader.line.processes import end_other_sessions, guard_this_process, remove_folder
 from grader.line.session import Session
+from grader.place import PlaceError, check_room, may_be_the_place
 from grader.result import SCHEMA
 
 STOPPED_LIMIT = 5.0  # seconds without a result, after which processes that grade are told to go on
@@ -106,11 +107,16 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
     progress, keep = progress or (lambda done, total: None), keep or (lambda result, submission=None: None)
     progress(0, len(left))
     keep({**result, "submissions": list(graded.values())})
-    with contextlib.suppress(KeyboardInterrupt):  # the result says what is missing
-        for done, (number, entry) in enumerate(grade_all(left, limits, jobs, lab, stop or Stop()), start=1):
+    stop = stop or Stop()
+    try:
+        for done, (number, entry) in enumerate(grade_all(left, limits, jobs, lab, stop), start=1):
             graded[number] = with_texts_of(result["tests"], entry)
             keep(result, graded[number])
             progress(done, len(left))
+    except KeyboardInterrupt:  # the result says what is missing
+        pass
+    except (PlaceError, OSError) as error:
+        stop.fault = str(error)
     missing = [name for number, (name, _) in enumerate(submissions) if number not in graded]
     seconds, in_order = round(time.monotonic() - begun, 3), [graded[number] for number in sorted(graded)]
     return {**result, "complete": not missing, "missing": missing, "seconds": seconds, "submissions": in_order}
@@ -136,6 +142,7 @@ class Stop:
 
     asked = None  # the number of the first signal
     running = 0  # how many submissions are being graded
+    fault = None  # of the place: why nobody else could be graded
 
     def __enter__(self):
         self.before = {}
@@ -170,20 +177,25 @@ class Stop:
 def grade_all(submissions, limits, jobs, lab, stop):
     """Yield (number, entry) of [(number, name, place)] as they are done. One alone is graded here, more of them in processes.
 
-    Who may have failed for what others did is graded again, alone, at the end.
+    PlaceError when what fails is the place. Who may have failed for what others did is graded again, alone, at the end.
     """
     if len(submissions) < 2:
         for number, name, place in submissions:
             stop.running = 1
-            yield number, grade_one(name, place, limits, lab)
+            entry = grade_one(name, place, limits, lab)
+            if may_be_the_place(entry):
+                check_room()
+            yield number, entry
         return
     again = []
     for submission, entry in grade_in_processes(submissions, limits, min(jobs, len(submissions), MOST_JOBS), lab, stop):
-        if entry is None or (entry["reason"] or "").startswith(NOT_STARTED):  # for want of processes, say
+        if entry is None or may_be_the_place(entry):
             again.append(submission)
         else:
             yield submission[0], entry
-    for submission, entry in grade_in_processes(again, limits, 1, lab, stop):
+    for submission, entry in grade_in_processes(again, limits, 1, lab, stop):  # this verdict counts
+        if entry is None or may_be_the_place(entry):
+            check_room()
         yield submission[0], entry or lost_entry(submission[1], lab, "it ended the process that grades it")
 
 

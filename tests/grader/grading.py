@@ -18,6 +18,7 @@ from grader.intake.sources import LABS, MAIN_LAB, Unreadable, lab_of, read_sourc
 from grader.line.errors import Lost
 from grader.line.session import RemoteModule, Session
 from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, verdicts_by_clause
+from grader.text import REASON_LIMIT, shortened
 
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
 
@@ -129,7 +130,7 @@ class Report:
     def source_line(self, file, number):
         """Return "file, line N: its text" of a line of the submission."""
         text = self.sources.get(Path(file).stem, "").split("\n")
-        line = text[number - 1].strip() if 0 < number <= len(text) else ""
+        line = shortened(text[number - 1].strip(), REASON_LIMIT) if 0 < number <= len(text) else ""
         name = (self.path if Path(file).stem == self.lab else self.path.with_name(file)).as_posix()
         return f"{name}, line {number}: {line}" if line else f"{name}, line {number}"
 

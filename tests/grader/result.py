@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from grader.files import Lines
-from grader.text import shortened, visible
+from grader.text import REASON_LIMIT, shortened, visible
 
 PASSED, FAILED, WAITING, NOT_RUN = VERDICTS = ("passed", "failed", "waiting", "not run")
 GRAVEST = (FAILED, WAITING, NOT_RUN, PASSED)  # what counts for a clause that several tests look at
@@ -31,7 +31,7 @@ class Failure:
     def __init__(self, clause=None, because=None, call=None, expected=None, got=None, reason=None, replies=()):
         """clause: None when the failure came outside the rows. expected and got, or a reason."""
         self.clause, self.because, self.call, self.replies = clause, because, call, list(replies)
-        self.expected, self.got, self.reason = expected, got, reason and shortened(reason)
+        self.expected, self.got, self.reason = expected, got, reason and shortened(reason, REASON_LIMIT)
         self.place = None  # (file, number) of the submission's own line
         self.cause = None  # the name of the exception that the submission raised
         self.hint = None  # of the row; else the test's own counts

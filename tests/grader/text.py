@@ -4,8 +4,10 @@ Each text of a stranger that leaves the grader goes through visible(), and then 
 """
 
 import re
+import unicodedata
 
-LINE_LIMIT = 1000  # characters of one text on one line
+LINE_LIMIT = 2000  # characters of one text on one line
+REASON_LIMIT = 400  # characters of a reason, and of a line of the submission
 # characters that take no room or look like a blank, beyond those that str.isprintable() knows
 HIDDEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 WIDE_BLANK = "\u3000"  # between the names of a Japanese: it shows, by its width
@@ -32,6 +34,11 @@ def visible(text, limit=LINE_LIMIT):
 
 def shows(char):
     return char == WIDE_BLANK or (char.isprintable() and not HIDDEN.match(char))
+
+
+def look_of(name):
+    """Return what names that look alike have in common, such as "é" in one character and in two."""
+    return unicodedata.normalize("NFKC", visible(name))
 
 
 def visible_lines(text):

@@ -12,7 +12,8 @@ from pathlib import Path
 from grader.files import write
 
 KIT = Path(__file__).resolve().parents[3]
-HEADER_LIMIT = 2000  # characters of a function's header that are looked at
+COMPARE = Path(__file__).with_name("compare.py").read_text(encoding="utf-8")
+COMPARE_LIMIT = 10.0  # seconds that its process may take
 
 
 @functools.lru_cache(maxsize=None)
@@ -82,47 +83,49 @@ def changed_files(names=None):
 def definitions(source):
     """Return {name: number of the line} of the functions that a source defines at its top, each by its first definition."""
     found = {}
-    for number, line in enumerate(source.splitlines(), start=1):
-        header = re.match(r"(?:async )?def (\w+)", line) if line.startswith(("def ", "async ")) else None
-        if header:
-            found.setdefault(header[1], number)
+    for number, line in enumerate(source.split("\n"), start=1):
+        words = line.split(None, 3)[:3] if line.startswith(("def ", "async def ")) else []
+        if words:
+            name = words[-1 if words[0] == "async" else 1].partition("(")[0]
+            found.setdefault(name, number)
     return found
 
 
 def changed_parts(lab, source):
-    """Return a sentence for each function to write that is missing or takes other parameters, and one for changed parts."""
+    """Return a sentence for each function to write that is missing or takes other parameters, and one for changed parts.
+
+    Most submissions hold all that was provided as it was. For the others a process of its own parses the source.
+    """
     original = originals()["starter"].get(f"{lab}.py", {"to_write": {}, "provided": {}})
-    lines = source.splitlines()
-    text = "\n".join(line.rstrip() for line in lines) + "\n"
-    notes = []
-    defined = definitions(source)
-    for name, header in original["to_write"].items():
-        number = defined.get(name)
-        if number is None and not re.search(rf"^{name}\b|import.*\b{name}\b", text, re.MULTILINE):
-            notes.append(f"{name} is missing: the file has no line `{header}`")
-        elif number is not None and parameters(header) != parameters("\n".join(lines[number - 1 :])[:HEADER_LIMIT]):
-            notes.append(f"{name} takes other parameters in line {number} than TASK.md says: `{header}`")
-    changed = [name for name, part in original["provided"].items() if part not in text]
+    text = "\n" + "\n".join(line.rstrip() for line in source.split("\n")) + "\n"
+    headers = original["to_write"]
+    if all(f"\n{part}" in text for part in original["provided"].values()) and all(text.count(f"\n{header}\n") == 1 for header in headers.values()):
+        return []
+    found = compared(source, original)
+    if found is None:
+        return ["whether what is provided was changed is not known: this source cannot be parsed here"]
+    notes = [f"{name} is missing: the file has no line `{headers[name]}`" for name in headers if name in found["missing"]]
+    for name, number in found["parameters"].items():
+        notes.append(f"{name} takes other parameters in line {number} than TASK.md says: `{headers[name]}`")
+    changed = found["changed"]
     if changed:
         shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
         notes.append(f"{shown}: provided, and changed here")
     return notes
 
 
-def parameters(text):
-    """Return the names of the parameters without a default of the function whose header begins the text, or None."""
-    import ast
+def compared(source, original):
+    """Return what compare.py finds, or None when it comes to no end."""
+    import subprocess
+    import sys
 
-    for end in re.finditer(r":[ \t]*(#.*)?$", text, re.MULTILINE):
-        try:
-            function = ast.parse(text[: end.end()] + "\n    pass").body[0]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        plain = [argument.arg for argument in function.args.posonlyargs + function.args.args]
-        required = plain[: len(plain) - len(function.args.defaults)]
-        named = [argument.arg for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults) if default is None]
-        return required, named
-    return None
+    question = json.dumps({"source": source, "provided": original["provided"], "to_write": original["to_write"]})
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "timeout": COMPARE_LIMIT, "check": True}
+    try:
+        done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", COMPARE], input=question.encode("ascii"), **options)
+        return json.loads(done.stdout)
+    except (subprocess.SubprocessError, OSError, ValueError):
+        return None
 
 
 def reset(path):

@@ -3,11 +3,13 @@
 A submission is (name, place): the path of its file, or a text that says why there is none.
 """
 
+import collections
 import re
 from pathlib import Path
 
 from grader.intake.handout import KIT
 from grader.intake.sources import lab_of
+from grader.text import look_of
 
 IGNORED = re.compile(r"[._]|node_modules$")  # what systems and archives leave: .git, .DS_Store, __MACOSX, __pycache__
 OTHER_ROOMS = ("solution", "tests", "scenario")  # of a kit that was handed in whole
@@ -105,11 +107,11 @@ def find_targets(targets, lab, for_one=False):
 
 
 def with_own_names(submissions):
-    """Return the submissions; where several have one name, the place that each is from is added."""
-    names = [name for name, _ in submissions]
+    """Return the submissions; where names look alike, the place that each is from is added, and then its number."""
+    looks = collections.Counter(look_of(name) for name, _ in submissions)
     named = [
-        (name if names.count(name) == 1 else f"{name} ({place.parent.as_posix() if isinstance(place, Path) else 'no file'})", place)
+        (name if looks[look_of(name)] == 1 else f"{name} ({place.parent.as_posix() if isinstance(place, Path) else 'no file'})", place)
         for name, place in submissions
     ]
-    names = [name for name, _ in named]
-    return [(name if names.count(name) == 1 else f"{name} ({number})", place) for number, (name, place) in enumerate(named, start=1)]
+    looks = collections.Counter(look_of(name) for name, _ in named)
+    return [(name if looks[look_of(name)] == 1 else f"{name} ({number})", place) for number, (name, place) in enumerate(named, start=1)]

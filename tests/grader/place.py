@@ -1,0 +1,40 @@
+"""What of the place may be at fault when a submission fails: the clock, memory, processes, the disk. That is never told as its own."""
+
+import errno
+import sys
+import tempfile
+
+from grader.line.process import NOT_STARTED
+
+ROOM_LIMIT = 1 << 18  # bytes that a worker may need for its temporary files
+ERRORS = ("ENOSPC", "EDQUOT", "ENOMEM", "EAGAIN", "EMFILE", "ENFILE", "EIO", "EROFS")
+SIGNS = (
+    NOT_STARTED, "it ran longer than", "it did not load within", "did not start within", "(signal ", "MemoryError", "can't start new thread",
+    *(f"[Errno {getattr(errno, name)}]" for name in ERRORS if hasattr(errno, name)),
+)  # in what a failure says
+
+
+class PlaceError(Exception):
+    """Nobody can be graded here; the message says why."""
+
+
+def may_be_the_place(submission):
+    """Return whether a submission of a result may have failed for what others did at the same time, or for a want of the place."""
+    failures = [mark["failure"] for mark in submission["marks"] if mark["failure"]]
+    texts = [submission["reason"], *(failure[field] for failure in failures for field in ("reason", "got"))]
+    return any(sign in text for text in filter(None, texts) for sign in SIGNS)
+
+
+def check_python():
+    """PlaceError where the interpreter cannot grade."""
+    if sys.flags.optimize > 1:
+        raise PlaceError("this Python drops docstrings (-OO, PYTHONOPTIMIZE), and those of the tests are the contract: run it without")
+
+
+def check_room():
+    """PlaceError where a worker could not write its files."""
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(bytes(ROOM_LIMIT))
+    except OSError as error:
+        raise PlaceError(f"no temporary files can be written ({error.strerror}): make room, or set TMPDIR to a folder with some") from error
