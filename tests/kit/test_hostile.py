@@ -94,7 +94,19 @@ def files():
         "helper": (11, a_helper, "all", ""),
         "odd_path": (11, an_odd_path, "all", ""),
         "odd_name": (11, lambda folder: bytes_in(folder, encoded, "Zoë O'Brien (2)_ticket_triage.py"), "all", ""),
+        "words_of_an_import": (13, lambda folder: bytes_in(folder, encoded + b"\n# " + b" import" * 139_000), "all", ""),
+        "coding_line_of_a_megabyte": (13, lambda folder: bytes_in(folder, b"# coding: " + b"x" * 900_000), "none", "is not UTF-8"),
+        "reason_of_a_megabyte": (13, lambda folder: bytes_in(folder, encoded + b"\nraise ValueError('x' * 900_000)\n"), "none", "does not load: ValueError: xxx"),
+        "line_of_a_megabyte": (13, lambda folder: bytes_in(folder, encoded + b"\n" + b"1;" * 300_000 + b"1/0\n"), "none", "does not load: ZeroDivisionError"),
+        "lines_of_other_writings": (14, lambda folder: bytes_in(folder, (solution + "\n# \x0b \x0c \x1c \x85 \u2028 \u202e\n").encode()), "all", ""),
+        "name_that_colours": (14, lambda folder: a_name_that_colours(folder, encoded), "all", ""),
     }
+
+
+def a_name_that_colours(folder, data):
+    if os.name == "nt":
+        raise unittest.SkipTest("Windows allows no such name")
+    return bytes_in(folder, data, "a\x1b[31m\nb\u202e_ticket_triage.py")
 
 
 def a_folder(folder):

@@ -91,6 +91,15 @@ class Output(WithFolder):
         self.assertIn("KeyError: 'urgency'", done.stdout)
         self.assertRegex(done.stdout, rf'line {number}:\s+record\["urgency"\]')
 
+    def test_lines_are_counted_as_python_counts_them(self):
+        """What other writings take for a line's end begins no line: the text beside "at" is that of the line."""
+        trap = "# \x0b \x0c \x1c \x1d \x85 \u2028 \u2029\n"
+        self.write(trap + SOLUTION.replace("\ndef parse_triage(", f"\n{trap}def parse_triage(").replace('    _exactly(record, FIELDS', '    record["urgency"]\n    _exactly(record, FIELDS'))
+        self.assertRegex(self.verify(self.folder).stdout, r'line \d+:\s+record\["urgency"\]')
+        self.write(trap + STARTER)
+        place = re.search(r"not written yet \(.*, line (\d+)\)", " ".join(self.verify(self.folder).stdout.split()))[1]
+        self.assertTrue((trap + STARTER).split("\n")[int(place) - 1].startswith("def parse_triage("))
+
     def test_what_keeps_a_submission_from_running_comes_first(self):
         rows = [
             (SOLUTION.replace("def triage(ticket_text, client, *,", "def triage(ticket_text, *,"), "Note: triage takes other parameters in line"),
