@@ -8,9 +8,11 @@ import shlex
 import sys
 import tempfile
 import time
+import tracemalloc
 import unittest
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import kit
 import labtest
@@ -341,6 +343,42 @@ class Sessions(Place):
                 lab.f("x" * 3_000_000)
             self.assertIsNone(session.worker)  # it was ended at the limit, and no other one is started in this test
 
+    def test_a_later_load_that_fails_slowly_costs_the_limit_once_in_a_test(self):
+        text = "import os, time\nMARK = %r\nif os.path.exists(MARK): time.sleep(99)\nopen(MARK, 'w').close()\ndef f(): os._exit(3)\n"
+        session, lab = self.session(text % str(self.folder / "mark"), seconds=0.5)
+        with self.assertRaisesRegex(Lost, "exit code 3"):
+            lab.f()
+        for _ in range(2):
+            session.begin()
+            started = time.monotonic()
+            for _ in range(20):
+                with self.assertRaisesRegex(Lost, "did not load within 0.5 s"):
+                    lab.f()
+            self.assertLess(time.monotonic() - started, 5.0)
+        self.assertIsNone(session.load_failure)
+
+    def test_a_load_that_ends_in_the_grader_ends_that_worker_and_says_why(self):
+        for raised, expected in ((MemoryError(), "the worker did not start: the grader has no memory left"), (KeyboardInterrupt(), "")):
+            session, lab = self.session("def f(): return 1\n")
+            with self.subTest(raised), mock.patch.object(Conversation, "load", side_effect=raised):
+                with self.assertRaisesRegex(Lost if expected else KeyboardInterrupt, expected):
+                    lab.f()
+            self.assertIsNone(session.worker)
+            session.load_failure = session.lost = None
+            self.assertEqual(lab.f(), 1)
+
+    def test_what_a_worker_sends_in_one_test_is_bounded_by_the_memory_that_it_takes(self):
+        """The tests keep what they are asked. Many small items take more memory than one text of the same length."""
+        for value in ("x" * 1_000_000, "[0] * 300_000", "[[]] * 200_000", "{str(n): n for n in range(60_000)}"):
+            session, lab = self.session(f"def f(ask):\n    while True: ask({value})\n" if "*" in value or "{" in value else f"def f(ask):\n    while True: ask('x' * 1_000_000)\n")
+            kept = []
+            tracemalloc.start()
+            with self.subTest(value[:20]), self.assertRaisesRegex(Lost, "more than 8,388,608 bytes in one test"):
+                lab.f(kept.append)
+            self.assertLess(tracemalloc.get_traced_memory()[1], 64 << 20)
+            tracemalloc.stop()
+            session.end()
+
     def test_a_command_that_is_none_is_said(self):
         session, lab = self.session("# nothing\n", prefix="no-such-command-here --flag")
         with self.assertRaisesRegex(Lost, "the worker did not start: no-such-command-here: "):
@@ -472,6 +510,66 @@ class Submissions(Place):
             with self.assertRaisesRegex(Lost, f"No module named '{name}': only the standard library"):
                 lab.f()
             session.end()
+
+
+class Left(Place):
+    """What a submission leaves behind is gone when its worker is, and nothing else."""
+
+    @unittest.skipUnless(hasattr(os, "symlink"), "no links here")
+    def test_a_link_in_the_place_of_its_folder_is_removed_and_not_followed(self):
+        kept = self.folder / "kept"
+        (kept / "inner").mkdir(parents=True)
+        (kept / "inner" / "file").write_text("mine", encoding="utf-8")
+        replace = "import os, shutil\ndef f():\n    home = os.getcwd()\n    os.chdir('/')\n    shutil.rmtree(home)\n    os.symlink({target!r}, home)\n"
+        inside = "import os\ndef f():\n    os.mkdir('0')\n    os.mkdir('1')\n    os.symlink({target!r}, '0/0')\n    os.symlink({target!r}, '2')\n    os.chmod('0', 0)\n"
+        for text in (replace, inside):
+            for target in (kept, kept / "inner" / "file", self.folder / "nowhere"):
+                with self.subTest(text=text[20:40], target=target.name):
+                    session, lab = self.session(text.format(target=str(target)))
+                    lab.f()
+                    home = session.worker.folder
+                    session.end()
+                    self.assertFalse(os.path.lexists(home))
+                    self.assertEqual((kept / "inner" / "file").read_text(encoding="utf-8"), "mine")
+
+    def test_folders_of_any_name_and_depth_go(self):
+        text = "import os\ndef f():\n    for name in ('0', '1', 'a b', '\\u017c', '-rf'):\n        os.makedirs(name + '/0/1/2')\n        open(name + '/0/file', 'w').close()\n"
+        text += "    for _ in range(1200):\n        os.mkdir('deep')\n        os.chdir('deep')\n"
+        session, lab = self.session(text)
+        lab.f()
+        home = session.worker.folder
+        session.end()
+        self.assertFalse(os.path.lexists(home))
+
+    @unittest.skipUnless(sys.platform == "linux", "only Linux knows all of them")
+    def test_processes_that_start_processes_are_ended_with_all_of_these(self):
+        """Each the child of the last, each in its own session: alive, or gone as soon as the next one has started."""
+        stay = "    for _ in range(300):\n        if os.fork(): time.sleep(99)\n        os.setsid()\n    time.sleep(99)\n"
+        go = "    while True:\n        if os.fork(): os._exit(0)\n        os.setsid()\n"
+        for name, body, number in (("stay", stay, 1), ("go", go, 1), ("many go", go, 4)):
+            text = f"import os, time\ndef f():\n    for _ in range({number}):\n        if os.fork() == 0: g()\ndef g():\n    os.setsid()\n{body}"
+            with self.subTest(name):
+                session, lab = self.session(text, seconds=20.0)
+                lab.f()
+                time.sleep(0.2)
+                home = session.worker.folder
+                session.end()
+                self.assertEqual([number for number in map(int, filter(str.isdigit, os.listdir("/proc"))) if lives_in(number, home)], [])
+
+    @unittest.skipUnless(sys.platform == "linux" and os.geteuid() != 0, "needs Linux, and a user who is not root")
+    def test_the_number_of_processes_is_bounded(self):
+        text = "import os, time\ndef f():\n    for number in range(2000):\n        try:\n            if os.fork() == 0: time.sleep(99)\n"
+        text += "        except BlockingIOError:\n            return number\n"
+        _, lab = self.session(text, seconds=20.0)
+        self.assertLessEqual(lab.f(), 1000)
+
+
+def lives_in(number, folder):
+    """Return whether a process has a folder in its environment, as a worker has its own."""
+    try:
+        return f"TMPDIR={folder}\0".encode() in Path(f"/proc/{number}/environ").read_bytes()
+    except OSError:
+        return False
 
 
 COUNTS = """

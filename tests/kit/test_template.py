@@ -45,9 +45,9 @@ def loop():
 class Templates(Place):
     def setUp(self):
         super().setUp()
-        before = children()
+        before = set(children())
         self.workers = self.with_template()
-        self.addCleanup(lambda: self.assertEqual(children(), before))
+        self.addCleanup(lambda: self.assertEqual(set(children()), before))
         self.addCleanup(lambda: self.workers.drop_template())
 
     def with_template(self, **limits):
@@ -85,13 +85,13 @@ class Templates(Place):
         self.assertEqual(set(PRELOADED) - imported["copier"], set())
 
     def test_each_session_has_a_copy_of_its_own_and_none_is_left(self):
-        before, numbers = children(), set()
+        before, numbers = set(children()), set()
         for _ in range(3):
             session, lab = self.session(SEEN)
             numbers.add(lab.number())
             self.assertEqual(lab.parent(), os.getpid())
             session.end()
-            self.assertEqual(children(), before)
+            self.assertEqual(set(children()), before)
         self.assertEqual(len(numbers), 3)
         self.assertNotIn(self.workers.template.process.pid, numbers)
 

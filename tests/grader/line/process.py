@@ -116,7 +116,7 @@ class WorkerProcess:
         except OSError as error:
             self.end()
             raise Lost(f"{NOT_STARTED}: {self.limits.command(0)[0]}: {error.strerror}") from error
-        self.before = children() - {self.process.pid}
+        self.before = set(children()) - {self.process.pid}
         self.channel = Channel(self.process)
 
     def copy(self, workers):

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 PAUSE = 0.001  # seconds between two looks at whether processes have ended
-END_LIMIT = 2.0  # seconds to end what a worker left
+END_LIMIT = 2.0  # seconds for a process to end that was told to
+FAMILY_LIMIT = 10.0  # seconds to end what a worker left
 OWN_END = 0.5  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
 ANSWER_TIME = 0.05  # seconds for a worker that is late to tell where it is
 ANSWER_LIMIT = 4096  # bytes of what it tells
@@ -30,27 +31,41 @@ def guard_this_process():
         prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
 
 
-def children():
-    """Linux: return the numbers of this process's children. Else: none are known."""
+def children(number="self"):
+    """Linux: return the numbers of a process's children, of this one's by default, oldest first. Else: none are known."""
     if sys.platform != "linux":
-        return set()
-    try:
-        return {int(number) for task in os.listdir("/proc/self/task") for number in Path(f"/proc/self/task/{task}/children").read_bytes().split()}
-    except OSError:  # a kernel without these files
-        return children_among_all()
-
-
-def children_among_all():
-    """Return the numbers of this process's children, found among all processes."""
-    own, found = str(os.getpid()).encode(), set()
-    for entry in filter(str.isdigit, os.listdir("/proc")):
+        return []
+    if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):  # a kernel without these lists
+        return children_among_all(os.getpid() if number == "self" else number)
+    found = []
+    for task in list_or_nothing(f"/proc/{number}/task"):
         try:
-            status = Path(f"/proc/{entry}/stat").read_bytes()
+            with open(f"/proc/{number}/task/{task}/children", "rb") as file:
+                found += map(int, file.read().split())
         except OSError:  # it ended in the meantime
             continue
-        if status.rpartition(b")")[2].split()[1] == own:
-            found.add(int(entry))
     return found
+
+
+def children_among_all(number):
+    """Return the numbers of a process's children, found among all processes."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+        except OSError:  # it ended in the meantime
+            continue
+        if parent == number:
+            found.append(int(entry))
+    return found
+
+
+def list_or_nothing(folder):
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def end_process(process, before, gently):
@@ -72,19 +87,52 @@ def end_process(process, before, gently):
 
 
 def end_children(meant):
-    """Linux: end this process's children for which meant(number) holds, and theirs, which then become this one's."""
-    deadline = time.monotonic() + END_LIMIT
-    left = set(filter(meant, children()))
+    """Linux: end this process's children for which meant(number) holds, and all that they have started.
+
+    It is a race: a process that each time starts another and ends is gone before its number is used. One that is stopped
+    starts nothing, so first all are stopped, from the oldest on, which is quicker than they can start others.
+    """
+    deadline, ended = time.monotonic() + FAMILY_LIMIT, set()
+    left = list(filter(meant, children()))
     while left and time.monotonic() < deadline:
-        for act in (lambda number: os.kill(number, signal.SIGKILL), lambda number: os.waitpid(number, os.WNOHANG)):
-            for number in left:  # first all are killed: one that traces another keeps it from ending
-                try:
-                    act(number)
-                except (ProcessLookupError, ChildProcessError, PermissionError):  # it ended, or is another user's
-                    pass
-        left = set(filter(meant, children()))
-        if left:
+        for number in reversed(left):  # the newest first
+            try_to(os.kill, number, signal.SIGSTOP)
+        family = stopped_family(number for number in left if not has_ended(number))
+        for number in family:  # first all, since one that traces another keeps it from ending
+            try_to(os.kill, number, signal.SIGKILL)
+        if ended.issuperset(family):  # they take their time to end
             time.sleep(PAUSE)
+        ended |= family
+        left = list(filter(meant, children()))
+
+
+def has_ended(number):
+    """Return whether a child of this process has ended; it leaves the list of processes then."""
+    try:
+        return os.waitpid(number, os.WNOHANG)[0] == number
+    except ChildProcessError:
+        return True
+
+
+def stopped_family(numbers):
+    """Stop these processes and all that they have started; return the numbers of all of them."""
+    found, new = set(), set(numbers)
+    while new:
+        for number in new:
+            try_to(os.kill, number, signal.SIGSTOP)
+        found |= new
+        new = {child for number in new for child in children(number)} - found
+        if not new:  # unless one was in the middle of starting another
+            new = {child for number in found for child in children(number)} - found
+    return found
+
+
+def try_to(act, *given):
+    """Do something to a process, if it is there and not another user's."""
+    try:
+        act(*given)
+    except (ProcessLookupError, ChildProcessError, PermissionError):
+        pass
 
 
 def end_other_sessions():

@@ -23,6 +23,7 @@ from grader.line.protocol import (
 WORK = ("load", "call", "calls", "main")  # the kinds of messages that begin something
 PRELOADED = ("_sitebuiltins", "argparse", "collections.abc", "tempfile")  # most submissions import these, or loading needs them
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
+PROCESS_LIMIT = 256  # processes and threads of the submission
 
 
 # ---- the submission
@@ -278,11 +279,25 @@ def limit_resources(memory, seconds):
         import resource
     except ImportError:
         return
-    for name, amount in (("RLIMIT_AS", memory << 20), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0), ("RLIMIT_FSIZE", FILE_LIMIT)):
+    amounts = {"RLIMIT_AS": memory << 20, "RLIMIT_CPU": seconds, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE_LIMIT, **most_processes()}
+    for name, amount in amounts.items():
         try:
             resource.setrlimit(getattr(resource, name), (amount, amount))
         except (AttributeError, ValueError, OSError):  # this system does not have it, or has a lower one already
             continue
+
+
+def most_processes():
+    """Return the limit on processes, where Linux says how many there are now; it does not bind root.
+
+    All processes and threads of the user count for it, but it holds for this process and its children only: the user's
+    own work is never refused anything.
+    """
+    try:
+        with open("/proc/loadavg", encoding="ascii") as file:
+            return {"RLIMIT_NPROC": int(file.read().split()[3].partition("/")[2]) + PROCESS_LIMIT}
+    except (OSError, ValueError, IndexError):
+        return {}
 
 
 def no_debugger(*_, **__):
