@@ -6,6 +6,7 @@ All the rest is provided. scenario/eval_harness/TASK.md is the contract, clause 
 Check: `python verify.py starter/eval_harness.py`. Run: `python starter/eval_harness.py scenario/eval_harness`.
 """
 
+import argparse
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -340,6 +341,9 @@ def end_group(process):
 
 def remove_folder(folder):
     """Remove a folder, also one without rights or nested too deeply for shutil; say so when something is left."""
+    if os.path.lexists(folder) and is_link(os.lstat(folder)):
+        (os.unlink if POSIX else os.rmdir)(folder)
+        return
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if not os.path.lexists(folder):
@@ -452,9 +456,10 @@ def read_file(path):
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO) or os.path.isdir(path):  # a link, a socket; Windows: a folder
             return None
         raise ScenarioError(f"{path}: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode) or is_link(os.lstat(path)):
+        os.close(descriptor)
+        return None
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or is_link(os.lstat(path)):
-            return None
         content = file.read(FILE_LIMIT + 1)
     if len(content) > FILE_LIMIT:
         raise ScenarioError(f"{path}: more than {FILE_LIMIT >> 20} MiB")
@@ -480,6 +485,14 @@ def read_work(folder, paths):
             if content is not None:
                 files[path] = content
     return files
+
+
+def new_folder():
+    """Make a folder that no candidate has seen, where this system has temporary files."""
+    try:
+        return os.path.realpath(tempfile.mkdtemp(prefix="eval-"))
+    except OSError as error:
+        raise ScenarioError(f"{error.filename}: {error.strerror}") from error
 
 
 def write_files(folder, files):
@@ -768,10 +781,7 @@ class EvalHarness:
         on_sample is called for each sample in order, with what a CommandAgent said. KeyboardInterrupt ends all that runs.
         """
         self.programs.closed = False
-        try:
-            root = os.path.realpath(tempfile.mkdtemp(prefix="eval-"))
-        except OSError as error:
-            raise ScenarioError(f"scratch folder: {error.strerror}") from error
+        root = new_folder()
         tries = [(task, number) for task in self.tasks for number in range(1, self.samples + 1)]
         calls = [
             functools.partial(self.sample, candidate, task, os.path.join(root, str(place)))
@@ -840,24 +850,28 @@ class EvalHarness:
                 work = read_work(scratch, {**task.buggy, **dict.fromkeys(task.editable)})
             except (ScenarioError, OSError) as error:
                 return False, str(error)
-            return VERIFIERS.verify(task, lay_over(task.buggy, work, task.editable), functools.partial(self.command, folder))
+            return VERIFIERS.verify(task, lay_over(task.buggy, work, task.editable), self.command)
 
         try:
             sample = run_sample(attempt, verify, self.clock)
         finally:
             said = getattr(candidate, "said", {}).pop(scratch, "")
             remove_folder(folder)
-        return {**sample, "detail": without(folder, sample["detail"])}, without(folder, said)
+        return {**sample, "detail": without({scratch: "."}, sample["detail"])}, without({scratch: "."}, said)
 
-    def command(self, folder, files, argv, timeout_seconds):
-        """Run the command of a verifier on files in a new folder; see shell_exit_zero."""
+    def command(self, files, argv, timeout_seconds):
+        """Run the command of a verifier on files in a folder that no candidate has seen; see shell_exit_zero."""
+        folder = new_folder()
         check, home = os.path.join(folder, "check"), os.path.join(folder, "home")
-        write_files(check, files)
-        write_files(home, {})
         kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         words = [sys.executable if word == "{python}" else word for word in argv]
-        code, output = self.programs.run(words, check, {**kept, **dict.fromkeys(HOMES, home)}, timeout_seconds)
-        return code, without(folder, output)[-OUTPUT_LIMIT:]
+        try:
+            write_files(check, files)
+            write_files(home, {})
+            code, output = self.programs.run(words, check, {**kept, **dict.fromkeys(HOMES, home)}, timeout_seconds)
+        finally:
+            remove_folder(folder)
+        return code, without({check: ".", home: "~"}, output)[-OUTPUT_LIMIT:]
 
     def report(self, samples):
         groups = [samples[place : place + self.samples] for place in range(0, len(samples), self.samples)]
@@ -882,10 +896,9 @@ def plug_in_at_k(n, c, k):
     return 1 - (1 - c / n) ** k
 
 
-def without(folder, text):
-    """Return text with the folders of a sample shown as `.` (its home as `~`): they differ from run to run."""
-    for name, sign in (("work", "."), ("check", "."), ("home", "~")):
-        place = os.path.join(folder, name)
+def without(places, text):
+    """Return text with folders shown by the signs that places gives, {folder: sign}: their names differ from run to run."""
+    for place, sign in places.items():
         for shown in {place, place.replace("\\", "\\\\"), place.replace("\\", "/")}:
             text = text.replace(shown, sign)
     return text
@@ -897,12 +910,20 @@ def without(folder, text):
 def whole(text):
     """Return the whole number of at least 1 that an option gives."""
     if not re.fullmatch("[0-9]{1,6}", text) or int(text) < 1:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {show(text)}")
     return int(text)
 
 
 def whole_numbers(text):
     return tuple(map(whole, text.split(",")))
+
+
+def number(text):
+    """Return the number that an option gives."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected a number, got {show(text)}") from error
 
 
 def options_of(argv):
@@ -913,10 +934,10 @@ def options_of(argv):
     parser.add_argument("--k", type=whole_numbers, default=(1,), metavar="K,K", help="give pass@k for these k, up to N (default: 1)")
     parser.add_argument("--jobs", type=whole, default=1, metavar="J", help="samples side by side (default: 1)")
     parser.add_argument("--candidate", default="reference", metavar="CMD", help="reference, noop or a command line (default: reference)")
-    parser.add_argument("--timeout", type=float, default=600.0, metavar="S", help="seconds per sample of a command (default: 600)")
+    parser.add_argument("--timeout", type=number, default=600.0, metavar="S", help="seconds per sample of a command (default: 600)")
     parser.add_argument("--out", metavar="FILE", help="write the report to this file too")
     parser.add_argument("--baseline", metavar="FILE", help="an earlier report: exit 1 when a task passes less often")
-    parser.add_argument("--min-pass", type=float, default=0.0, metavar="X", help="the pass@1 to reach, 0 to 1 (default: 0)")
+    parser.add_argument("--min-pass", type=number, default=0.0, metavar="X", help="the pass@1 to reach, 0 to 1 (default: 0)")
     options = parser.parse_args(argv)
     require("command line", {"--timeout": options.timeout}, "--timeout", A_TIME)
     require("command line", {"--min-pass": options.min_pass}, "--min-pass", A_RATE)
@@ -934,6 +955,9 @@ def read_baseline(path, digest, harness):
     for task in require(place, report, "tasks", A_LIST):
         require(f"{place}: tasks", task, "task_id", A_TEXT)
         require(f"{place}: tasks", task, "passes", (f"0 to {most}", lambda value: type(value) is int and 0 <= value <= most))
+    names = [task["task_id"] for task in report["tasks"]]
+    if len(set(names)) < len(names):
+        raise ScenarioError(f"{place}: tasks: {show(next(name for name in names if names.count(name) > 1))} is there twice")
     ours = [{"task_id": task.id, "passes": 0} for task in harness.tasks]
     try:
         compare(report, {"suite_sha256": digest, "samples": harness.samples, "tasks": ours})
