@@ -8,6 +8,7 @@ with `python starter/doc_assist.py chat FOLDER`.
 """
 
 import array
+import collections
 import contextlib
 import copy
 import heapq
@@ -47,7 +48,7 @@ PASSAGE_LENGTH = 1000  # characters after which a passage ends at the next blank
 PASSAGES_FOUND = 3
 QUOTE_LIMIT = 600  # characters of a passage that chat shows
 K1, B = 1.5, 0.75  # of BM25
-FLOOR = 0.5  # a passage counts when it has this share of what the question's words weigh
+FLOOR = 0.4  # a passage counts when it has this share of what the words of the question weigh
 
 
 class TurnError(Exception):
@@ -110,7 +111,7 @@ def writer_messages(message, passages):
 WITHOUT_BLANKS = "\u3005\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 RUN = re.compile(f"([{WITHOUT_BLANKS}]+)|([^\\W_{WITHOUT_BLANKS}]+)")  # Chinese and Japanese; all other words
 HIRAGANA = re.compile("[\u3041-\u309f]+")  # alone: endings and particles
-QUESTION_WORDS = re.compile("为什么|什么|怎么样?|怎样|如何|哪里|哪些|哪个|多少|是不是|是否|有没有|可以|能否|请问|[吗呢吧]")
+QUESTION_WORDS = re.compile("为什么|什么|怎么[样办]?|怎样|如何|哪里|哪些|哪个|多少|是不是|是否|有没有|可以|能否|请问|[吗呢吧]")
 COMMON_WORDS = frozenset(
     "a about all also am an and any are as at be been but by can could did do does doing done each else for from get gets got had"
     " has have having he her here him his how i if in into is it its just let like ll make many may me might more most much must"
@@ -144,12 +145,10 @@ class Corpus:
         self.passages, self.lengths, self.postings, self.titles = [], [], {}, {}
 
     def add(self, doc_id, sections):
-        """Add a document (its id, and its (heading, text) pairs)."""
+        """Add a document: its id, and its (heading, text) pairs, of which those without a text are not passages."""
         self.titles[doc_id] = next((heading for heading, _ in sections if heading), "")
-        for number, (heading, text) in enumerate(sections, start=1):
-            counts = {}
-            for term in terms(f"{heading}\n{text}"):
-                counts[term] = counts.get(term, 0) + 1
+        for number, (heading, text) in enumerate(filter(lambda section: section[1], sections), start=1):
+            counts = collections.Counter(terms(f"{heading}\n{text}"))
             for term, count in counts.items():
                 self.postings.setdefault(term, array.array("I")).extend((len(self.passages), count))
             self.passages.append({"id": f"{doc_id}#{number}", "heading": heading, "text": text})
@@ -157,19 +156,20 @@ class Corpus:
 
 
 def search(corpus, query, limit=PASSAGES_FOUND):
-    """Return the passages that fit a query best (BM25), at most `limit`; none when no passage tells of what it is about.
+    """Return the passages that fit a query best (BM25), at most `limit`; [] when none of them is about it.
 
-    The floor: the query's terms, without the common words, weigh what they are rare; a passage must have its share.
+    The rarer a term is, the more it weighs; common words do not count. A passage fits when it holds FLOOR of the weight.
     """
-    scores, shares, whole = {}, {}, 0.0
-    count, mean = len(corpus.passages), sum(corpus.lengths) / max(1, len(corpus.passages))
+    scores, shares, whole, count = {}, {}, 0.0, len(corpus.passages)
+    slope = K1 * B * count / (sum(corpus.lengths) or 1)
     for term in filter(says_something, dict.fromkeys(terms(QUESTION_WORDS.sub(" ", query)))):
         posting = corpus.postings.get(term, ())
         within = len(posting) // 2
         idf = math.log(1 + (count - within + 0.5) / (within + 0.5))
-        whole += idf
+        lacking = 0.0 if HIRAGANA.search(term) else 0.5 if RUN.match(term)[1] else 1.0  # most pairs are not a word
+        whole += idf if within else lacking * math.log(1 + (count - 0.5) / 1.5)  # as one that stands in one passage
         for place, times in zip(posting[::2], posting[1::2]):
-            score = idf * times * (K1 + 1) / (times + K1 * (1 - B + B * corpus.lengths[place] / mean))
+            score = idf * times * (K1 + 1) / (times + K1 * (1 - B) + slope * corpus.lengths[place])
             scores[place] = scores.get(place, 0.0) + score
             shares[place] = shares.get(place, 0.0) + idf
     fitting = [place for place, share in shares.items() if share >= FLOOR * whole]
@@ -192,7 +192,7 @@ def heading_of(line):
 
 
 def sections_of(text):
-    """Return the (heading, text) pairs of a Markdown text; a heading with nothing below it gives none."""
+    """Return the (heading, text) pairs of a Markdown text; the text is what stands below the heading, and may be empty."""
     found, heading, lines, length, fence = [], "", [], 0, ""
     for line in text.split("\n"):
         mark, title = FENCE.match(line), None if fence else heading_of(line)
@@ -206,8 +206,7 @@ def sections_of(text):
         if title is None:
             lines.append(line)
             length += len(line) + 1
-    found.append((heading, "\n".join(lines).strip()))
-    return [section for section in found if section[1]]
+    return [*found, (heading, "\n".join(lines).strip())]
 
 
 def read_document(path):
@@ -709,7 +708,7 @@ def progress_on(terminal):
 
 
 def typed_lines():
-    """Yield each line that is typed, until Ctrl-D or Ctrl-C."""
+    """Yield each line that is typed, until Ctrl-D."""
     prompt = ""
     if sys.stdin.isatty():
         prompt = "> "
@@ -717,7 +716,7 @@ def typed_lines():
             import readline  # with it, input lets a line be edited
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    with contextlib.suppress(EOFError, KeyboardInterrupt):
+    with contextlib.suppress(EOFError):
         while True:
             yield input(prompt)
 
@@ -735,7 +734,7 @@ def obey(command, state, registry):
 
 
 def chat(folder):
-    """Answer what is typed from the documents of a folder, without a model; return the exit code."""
+    """Answer what is typed from the documents of a folder, without a model."""
     left_out = []
     corpus = load_corpus(folder, left_out, progress_on(sys.stderr))
     for message in left_out[:LEFT_OUT_SHOWN]:
@@ -754,8 +753,6 @@ def chat(folder):
             except TurnError as error:
                 reply = str(error)
         say(reply)
-    print()
-    return 0
 
 
 def run(argv):
@@ -764,7 +761,10 @@ def run(argv):
     if argv[:1] == ["chat"]:
         parser = CommandLine(prog="doc_assist.py chat", description="Answer from a folder of Markdown files, without a model.")
         parser.add_argument("folder", help="the folder; it is read with its subfolders")
-        return chat(parser.parse_args(argv[1:]).folder)
+        with contextlib.suppress(KeyboardInterrupt):
+            chat(parser.parse_args(argv[1:]).folder)
+        print()
+        return 0
     options = scenario_options(argv, "doc_assist.py", "Evaluate the conversations of a scenario. `chat FOLDER` answers from any folder.")
     scenario = load_scenario(options.scenario)
     threshold = threshold_of(scenario, options)

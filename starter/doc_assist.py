@@ -8,6 +8,7 @@ with `python starter/doc_assist.py chat FOLDER`.
 """
 
 import array
+import collections
 import contextlib
 import copy
 import heapq
@@ -47,7 +48,7 @@ PASSAGE_LENGTH = 1000  # characters after which a passage ends at the next blank
 PASSAGES_FOUND = 3
 QUOTE_LIMIT = 600  # characters of a passage that chat shows
 K1, B = 1.5, 0.75  # of BM25
-FLOOR = 0.5  # a passage counts when it has this share of what the question's words weigh
+FLOOR = 0.35  # a passage counts when it has this share of what the words of the question weigh
 
 
 class TurnError(Exception):
@@ -147,9 +148,7 @@ class Corpus:
         """Add a document (its id, and its (heading, text) pairs)."""
         self.titles[doc_id] = next((heading for heading, _ in sections if heading), "")
         for number, (heading, text) in enumerate(sections, start=1):
-            counts = {}
-            for term in terms(f"{heading}\n{text}"):
-                counts[term] = counts.get(term, 0) + 1
+            counts = collections.Counter(terms(f"{heading}\n{text}"))
             for term, count in counts.items():
                 self.postings.setdefault(term, array.array("I")).extend((len(self.passages), count))
             self.passages.append({"id": f"{doc_id}#{number}", "heading": heading, "text": text})
@@ -157,19 +156,22 @@ class Corpus:
 
 
 def search(corpus, query, limit=PASSAGES_FOUND):
-    """Return the passages that fit a query best (BM25), at most `limit`; none when no passage tells of what it is about.
+    """Return the passages that fit a query best (BM25), at most `limit`; [] when none of them is about it.
 
-    The floor: the query's terms, without the common words, weigh what they are rare; a passage must have its share.
+    The rarer a term is, the more it weighs; common words do not count. A passage fits when it holds FLOOR of the weight.
     """
-    scores, shares, whole = {}, {}, 0.0
-    count, mean = len(corpus.passages), sum(corpus.lengths) / max(1, len(corpus.passages))
+    scores, shares, whole, count = {}, {}, 0.0, len(corpus.passages)
+    slope = K1 * B * count / (sum(corpus.lengths) or 1)
     for term in filter(says_something, dict.fromkeys(terms(QUESTION_WORDS.sub(" ", query)))):
         posting = corpus.postings.get(term, ())
         within = len(posting) // 2
         idf = math.log(1 + (count - within + 0.5) / (within + 0.5))
-        whole += idf
+        if within:
+            whole += idf
+        elif not HIRAGANA.search(term):  # a pair with an ending in it is not a word that the documents lack
+            whole += math.log(1 + (count - 0.5) / 1.5)  # as one that stands in a single passage
         for place, times in zip(posting[::2], posting[1::2]):
-            score = idf * times * (K1 + 1) / (times + K1 * (1 - B + B * corpus.lengths[place] / mean))
+            score = idf * times * (K1 + 1) / (times + K1 * (1 - B) + slope * corpus.lengths[place])
             scores[place] = scores.get(place, 0.0) + score
             shares[place] = shares.get(place, 0.0) + idf
     fitting = [place for place, share in shares.items() if share >= FLOOR * whole]
@@ -567,7 +569,7 @@ def progress_on(terminal):
 
 
 def typed_lines():
-    """Yield each line that is typed, until Ctrl-D or Ctrl-C."""
+    """Yield each line that is typed, until Ctrl-D."""
     prompt = ""
     if sys.stdin.isatty():
         prompt = "> "
@@ -575,7 +577,7 @@ def typed_lines():
             import readline  # with it, input lets a line be edited
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    with contextlib.suppress(EOFError, KeyboardInterrupt):
+    with contextlib.suppress(EOFError):
         while True:
             yield input(prompt)
 
@@ -593,7 +595,7 @@ def obey(command, state, registry):
 
 
 def chat(folder):
-    """Answer what is typed from the documents of a folder, without a model; return the exit code."""
+    """Answer what is typed from the documents of a folder, without a model."""
     left_out = []
     corpus = load_corpus(folder, left_out, progress_on(sys.stderr))
     for message in left_out[:LEFT_OUT_SHOWN]:
@@ -612,8 +614,6 @@ def chat(folder):
             except TurnError as error:
                 reply = str(error)
         say(reply)
-    print()
-    return 0
 
 
 def run(argv):
@@ -622,7 +622,10 @@ def run(argv):
     if argv[:1] == ["chat"]:
         parser = CommandLine(prog="doc_assist.py chat", description="Answer from a folder of Markdown files, without a model.")
         parser.add_argument("folder", help="the folder; it is read with its subfolders")
-        return chat(parser.parse_args(argv[1:]).folder)
+        with contextlib.suppress(KeyboardInterrupt):
+            chat(parser.parse_args(argv[1:]).folder)
+        print()
+        return 0
     options = scenario_options(argv, "doc_assist.py", "Evaluate the conversations of a scenario. `chat FOLDER` answers from any folder.")
     scenario = load_scenario(options.scenario)
     threshold = threshold_of(scenario, options)
