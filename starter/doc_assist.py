@@ -48,7 +48,7 @@ PASSAGE_LENGTH = 1000  # characters after which a passage ends at the next blank
 PASSAGES_FOUND = 3
 QUOTE_LIMIT = 600  # characters of a passage that chat shows
 K1, B = 1.5, 0.75  # of BM25
-FLOOR = 0.35  # a passage counts when it has this share of what the words of the question weigh
+FLOOR = 0.4  # a passage counts when it has this share of what the words of the question weigh
 
 
 class TurnError(Exception):
@@ -111,7 +111,7 @@ def writer_messages(message, passages):
 WITHOUT_BLANKS = "\u3005\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 RUN = re.compile(f"([{WITHOUT_BLANKS}]+)|([^\\W_{WITHOUT_BLANKS}]+)")  # Chinese and Japanese; all other words
 HIRAGANA = re.compile("[\u3041-\u309f]+")  # alone: endings and particles
-QUESTION_WORDS = re.compile("为什么|什么|怎么样?|怎样|如何|哪里|哪些|哪个|多少|是不是|是否|有没有|可以|能否|请问|[吗呢吧]")
+QUESTION_WORDS = re.compile("为什么|什么|怎么[样办]?|怎样|如何|哪里|哪些|哪个|多少|是不是|是否|有没有|可以|能否|请问|[吗呢吧]")
 COMMON_WORDS = frozenset(
     "a about all also am an and any are as at be been but by can could did do does doing done each else for from get gets got had"
     " has have having he her here him his how i if in into is it its just let like ll make many may me might more most much must"
@@ -145,9 +145,9 @@ class Corpus:
         self.passages, self.lengths, self.postings, self.titles = [], [], {}, {}
 
     def add(self, doc_id, sections):
-        """Add a document (its id, and its (heading, text) pairs)."""
+        """Add a document: its id, and its (heading, text) pairs, of which those without a text are not passages."""
         self.titles[doc_id] = next((heading for heading, _ in sections if heading), "")
-        for number, (heading, text) in enumerate(sections, start=1):
+        for number, (heading, text) in enumerate(filter(lambda section: section[1], sections), start=1):
             counts = collections.Counter(terms(f"{heading}\n{text}"))
             for term, count in counts.items():
                 self.postings.setdefault(term, array.array("I")).extend((len(self.passages), count))
@@ -166,10 +166,8 @@ def search(corpus, query, limit=PASSAGES_FOUND):
         posting = corpus.postings.get(term, ())
         within = len(posting) // 2
         idf = math.log(1 + (count - within + 0.5) / (within + 0.5))
-        if within:
-            whole += idf
-        elif not HIRAGANA.search(term):  # a pair with an ending in it is not a word that the documents lack
-            whole += math.log(1 + (count - 0.5) / 1.5)  # as one that stands in a single passage
+        lacking = 0.0 if HIRAGANA.search(term) else 0.5 if RUN.match(term)[1] else 1.0  # most pairs are not a word
+        whole += idf if within else lacking * math.log(1 + (count - 0.5) / 1.5)  # as one that stands in one passage
         for place, times in zip(posting[::2], posting[1::2]):
             score = idf * times * (K1 + 1) / (times + K1 * (1 - B) + slope * corpus.lengths[place])
             scores[place] = scores.get(place, 0.0) + score
@@ -194,7 +192,7 @@ def heading_of(line):
 
 
 def sections_of(text):
-    """Return the (heading, text) pairs of a Markdown text; a heading with nothing below it gives none."""
+    """Return the (heading, text) pairs of a Markdown text; the text is what stands below the heading, and may be empty."""
     found, heading, lines, length, fence = [], "", [], 0, ""
     for line in text.split("\n"):
         mark, title = FENCE.match(line), None if fence else heading_of(line)
@@ -208,8 +206,7 @@ def sections_of(text):
         if title is None:
             lines.append(line)
             length += len(line) + 1
-    found.append((heading, "\n".join(lines).strip()))
-    return [section for section in found if section[1]]
+    return [*found, (heading, "\n".join(lines).strip())]
 
 
 def read_document(path):

@@ -1,0 +1,8 @@
+"""kind 13 | passes: all but c1 e1 e2 t1 t2 t4 | reason: bytes in one test"""
+
+def triage(ticket_text, client, **options):
+    while True:
+        try:
+            client([{"role": "user", "content": "x" * 1_000_000}])
+        except Exception:
+            continue
