@@ -13,9 +13,10 @@ from pathlib import Path
 KIT = Path(__file__).resolve().parent
 sys.path.insert(0, str(KIT / "tests"))
 
-from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402 - it stands in tests/
+from grader.guard import Guard  # noqa: E402 - it stands in tests/
+from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402
 from grader.intake.targets import UsageError, find_targets  # noqa: E402
-from grader.line.process import Limits  # noqa: E402
+from grader.line.process import Limits, folder_prefix  # noqa: E402
 from grader.line.session import Session  # noqa: E402
 from grader.place import PlaceError, check_python, check_room, may_be_the_place  # noqa: E402
 from grader.reports import format_of, formats  # noqa: E402
@@ -373,7 +374,8 @@ def run(arguments):
     except ValueError as error:
         raise UsageError(f"--exec {options.exec}: {error}") from error
     check_room()
-    return grade_every_lab(options, limits) if options.lab == ALL_LABS else grade_lab(options, limits)
+    with Guard(folder_prefix(os.getpid())):
+        return grade_every_lab(options, limits) if options.lab == ALL_LABS else grade_lab(options, limits)
 
 
 def say(text):
@@ -411,9 +413,12 @@ def open_streams():
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
 
 
+class Signalled(KeyboardInterrupt):
+    """SIGTERM or SIGHUP has come. Like Ctrl-C it ends what was started, and no test takes it for its own failure."""
+
+
 def leave(number, frame):
-    """End on a signal by way of an exception, so that what was started is ended."""
-    sys.exit(SIGNALLED + number)
+    raise Signalled(number)
 
 
 def place_of(error):
@@ -439,8 +444,8 @@ def main(arguments=None):
     except BrokenPipeError:  # nobody reads what --watch or a short message says
         silence(sys.stdout)
         return FAILED
-    except KeyboardInterrupt:
-        return SIGNALLED + signal.SIGINT
+    except KeyboardInterrupt as error:
+        return SIGNALLED + (error.args[0] if isinstance(error, Signalled) else signal.SIGINT)
     except OSError as error:
         silence(sys.stdout)
         complain(f"verify.py: {error}")

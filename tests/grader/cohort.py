@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from grader.grading import grade, grade_nothing
+from grader.guard import Guard
 from grader.intake.handout import changed_parts
 from grader.intake.sources import Unreadable, read_sources
 from grader.line.errors import Lost
@@ -303,6 +304,7 @@ def serve(line, inherited, limits, lab, owner, core):
         signal.signal(signal.SIGHUP, leave_now)
     signal.signal(signal.SIGTERM, leave_now)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Guard.leave_to_parent()
     for near in inherited:  # open here, they would keep lines from closing
         near.close()
     threading.Thread(target=leave_with, args=[multiprocessing.parent_process().sentinel], daemon=True).start()

@@ -272,6 +272,23 @@ class Stopped(unittest.TestCase):
                     self.assertFalse((self.folder / "r.kept").exists())
                     self.nothing_left()
 
+    def test_one_submission_alone_leaves_nothing_either(self):
+        """Whatever signal ends the grader while the submission, and what it has started, goes on."""
+        started = self.folder / "started"
+        own = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'while True: pass'], start_new_session=True)\n"
+        self.submit("loop", f"{own}open({str(started)!r}, 'w', encoding='utf-8').close()\nwhile True:\n    pass\n")
+        places = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.temporary))}
+        for name, code in (("SIGKILL", -9), ("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)):
+            with self.subTest(signal=name):
+                started.unlink(missing_ok=True)
+                command = [sys.executable, str(KIT / "verify.py"), str(self.work / "loop"), "--timeout", "60"]
+                process = subprocess.Popen(command, env=places, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+                wait_for(started)
+                process.send_signal(getattr(signal, name))
+                out, _ = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, out), (code, ""))
+                self.nothing_left()
+
     def test_what_runs_longer_than_a_scheduler_waits_is_dropped(self):
         process = self.start(slow=15.0)
         begun = time.monotonic()

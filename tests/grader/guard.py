@@ -1,0 +1,91 @@
+"""POSIX: a process that clears up when the grader is killed: kill -9 leaves no submission running, and no folder."""
+
+import os
+import signal
+import socket
+import tempfile
+import time
+from pathlib import Path
+
+from grader.line.processes import remove_folder
+
+CLEAR_LIMIT = 5.0  # seconds to end what the grader left
+PAUSE = 0.02  # seconds between two looks at what is left
+
+
+class Guard:
+    """Guards while it is entered. prefix: how the names of the folders begin in which submissions work."""
+
+    current = None  # the one that guards this process
+
+    def __init__(self, prefix):
+        self.prefix, self.line = os.path.join(tempfile.gettempdir(), prefix), None
+
+    def __enter__(self):
+        if os.name != "nt":
+            self.line, far = socket.socketpair()  # no program that is started inherits them
+            child = os.fork()
+            if child == 0:
+                self.stand(far)
+            far.close()
+            os.waitpid(child, 0)
+        Guard.current = self
+        return self
+
+    @classmethod
+    def leave_to_parent(cls):
+        """In a process that was forked: leave it to the first one's end alone to call the guard."""
+        if cls.current is not None and cls.current.line is not None:
+            cls.current.line.close()
+
+    def __exit__(self, *_):
+        Guard.current = None
+        if self.line is not None:
+            try:
+                self.line.sendall(b"done")
+                self.line.recv(1)  # nothing, once it has ended
+            except OSError:  # it was ended
+                pass
+            self.line.close()
+
+    def stand(self, far):
+        """Wait for the grader's end: the life of the process. It is nobody's child, or the grader would take it for a submission's."""
+        try:
+            os.setsid()
+            if os.fork() == 0:
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_IGN)
+                self.line.close()
+                for number in range(3):  # who reads the grader's output waits for its end alone
+                    os.dup2(os.open(os.devnull, os.O_RDWR), number)
+                if not far.recv(1):  # the line has closed without a word
+                    self.clear()
+        finally:
+            os._exit(0)
+
+    def clear(self):
+        """End what works in the folders, as far as this system tells, and remove them."""
+        end = time.monotonic() + CLEAR_LIMIT
+        while time.monotonic() < end and (left := processes_of(self.prefix)):
+            for number in left:
+                try:
+                    os.kill(number, signal.SIGKILL)
+                except OSError:
+                    pass
+            time.sleep(PAUSE)
+        for folder in Path(self.prefix).parent.glob(f"{Path(self.prefix).name}*"):
+            remove_folder(folder)
+
+
+def processes_of(prefix):
+    """Linux: return the numbers of the processes that work in a folder whose path begins so, or have it in their environment."""
+    found, own = [], str(os.getpid())
+    for entry in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc/self") else ()):
+        try:
+            environment = Path("/proc", entry, "environ").read_bytes()
+            place = os.readlink(f"/proc/{entry}/cwd")
+        except OSError:  # another user's, or it has ended
+            continue
+        if entry != own and (os.fsencode(f"={prefix}") in environment or place.startswith(prefix)):
+            found.append(int(entry))
+    return found
