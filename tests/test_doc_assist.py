@@ -10,7 +10,7 @@ from functools import partial
 
 import doc_assist as lab
 from grader.line.session import command_line
-from labdata import deep_values, edits, fresh, strict_json
+from labdata import LOOKS_BROKEN, deep_values, edits, fresh, strict_json
 from labtest import Client, Containing, LabTest, Row
 
 SEARCH, SOURCES = "search_docs", "show_last_sources"
@@ -466,6 +466,10 @@ class ParseDecision(LabTest):
             Row("the decoder skips less whitespace than str.strip()", raw=f"\u3000\x0b{raw}\u00a0\u2028", gives=decoded),
             Row("blanks between the parts are JSON too", raw=json.dumps(decoded, indent=3), gives=decoded),
             Row("an escape is another way to write a letter", raw=raw.replace("n", "\\u006e", 1), gives=decoded),
+        ]
+        accepted += [
+            Row("a text that only looks broken is returned letter by letter", raw=json.dumps(said), gives=said)
+            for said in ({"action": "clarify", "reply": text.strip()} for text in LOOKS_BROKEN)
         ]
         self.returns_each(self.parsing, accepted, clause="D1")
         inside = fresh.name("query")

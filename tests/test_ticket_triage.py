@@ -189,6 +189,7 @@ class ParseTriage(LabTest):
             Row("a JSON string, although it holds a right object", raw=json.dumps(RAW)),
             Row("null is JSON, but not an object", raw="null"),
             Row("single quotes are Python, not JSON", raw=RAW.replace('"', "'")),
+            Row("a line end inside a text is not JSON", raw=RAW.replace(ANSWER["summary"], ANSWER["summary"].replace(" ", "\n"))),
             Row("a comma too many: do not repair", raw=RAW[:-1] + ",}"),
             Row("Python reads NaN, and JSON does not have it", raw=RAW.replace(" 3,", " NaN,")),
             Row("Python reads Infinity, and JSON does not have it", raw=RAW.replace(" 3,", " -Infinity,")),

@@ -38,6 +38,17 @@ COMPARISONS = {
 }
 OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 UNWRAPPED = {"strip", "rstrip", "lstrip", "lower", "sorted", "set", "list", "tuple", "dict", "len", "next", "round", "show"}
+DECODERS = {"loads", "raw_decode", "decode"}  # what is called on the text of a reply
+REPAIRS = (  # what may be done to a text before it is decoded, and must not: {0} is the text
+    "{0}.strip('`*')", "{0}.rstrip('.;,!')", "{0}.lstrip('\\ufeff\\u200b')", "{0}[{0}.find('{{') :]", "{0}[: {0}.rfind('}}') + 1]",
+    "{0}.partition('</think>')[2] or {0}", "{0}.partition(':\\n')[2] or {0}", "{0}.replace('<|im_end|>', '')",
+    "{0} + '}}' * ({0}.count('{{') - {0}.count('}}'))", "{0}.replace(',}}', '}}')", "{0}.replace(\"'\", '\"')",
+    "{0}.replace('\\u201c', '\"').replace('\\u201d', '\"')", "{0}.replace('True', 'true').replace('False', 'false')",
+    "{0}.replace('None', 'null')", "{0}.replace('\\n', ' ')", "{0}.replace('\\\\n', ' ')", "{0}.replace('\\\\\"', '\"')",
+    "__import__('html').unescape({0})", "__import__('unicodedata').normalize('NFKC', {0})",
+    "__import__('re').sub(r'/\\*.*?\\*/', '', {0})", "__import__('re').sub(r'//[^\\n]*', '', {0})",
+    "__import__('re').sub(r'<[^<>]*>', '', {0})", "__import__('re').sub(r'([{{,] *)(\\w+):', r'\\1\"\\2\":', {0})",
+)  # fmt: skip
 COMMENT = re.compile(r"  # .*")
 SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Raise, ast.Return, ast.Break, ast.Continue)
 
@@ -246,6 +257,11 @@ def call_changes(source, node, parent):
         inner = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0] if node.args else None
         if inner is not None and not isinstance(inner, (ast.Constant, ast.GeneratorExp)):
             yield "strip", span(node), text(inner)
+    if name in DECODERS and node.args:
+        old = text(node.args[0])
+        for repair in REPAIRS:
+            new = repair.format(old)
+            yield "repair", span(node.args[0]), f"({old} := {new})" if isinstance(node.args[0], ast.Name) else new
     if name == "isinstance":
         yield "exact type", span(node), f"(type({text(node.args[0])}) is {text(node.args[1])})"
 
