@@ -681,7 +681,12 @@ class CommandLine(LabTest):
         """Run main; compare the exit code and the lines of stderr; return the report, or None without one."""
         got, out, lines = self.run_main(arguments, files)
         self.check("the exit code and the lines on stderr", (got, lines), (code, err))
-        return json.loads(out) if out else None
+        return self.report_in(out)
+
+    def report_in(self, out):
+        """Return the report on stdout, or None without one. What your functions print before it does not count here."""
+        start = out.find('{\n  "schema_version"')
+        return json.loads(out[start:]) if start >= 0 else None
 
     def test_c1_c4_command_line_measures_and_gates(self):
         """C1 stdout is the report and nothing else; stderr has a line for each sample, and then the sum.
@@ -698,6 +703,7 @@ class CommandLine(LabTest):
         good, bad = ("pass", "pass", "fail"), ("fail", "fail", "fail")
         with self.subTest(clause="C1", because="the known fix of the third task does not pass its verifier"):
             found = self.check_run(["suite"], files, 0, lines(good, "pass@1=0.666667 passes=2/3 errors=0 min_pass=0.0"))
+            self.check("the report is on stdout", found is not None, True)
             tasks = [(task["task_id"], task["passes"], task["details"][0]["success_self_reported"]) for task in found["tasks"]]
             self.check("the tasks of the report", tasks, [(self.FIRST, 1, True), (self.SECOND, 1, True), (self.THIRD, 0, True)])
             self.check("its totals", [found["totals"][name] for name in ("tasks", "pass_at_1", "samples", "passes")], [3, 0.666667, 3, 2])
@@ -707,7 +713,7 @@ class CommandLine(LabTest):
             self.check("the last line on stderr", err[-1], "pass@1=0.0 passes=0/6 errors=0 min_pass=0.0")
             self.check("the lines of the samples", [line.split(": ")[0] for line in err[:-1]],
                        [f"{name} {number}/2" for name in (self.FIRST, self.SECOND, self.THIRD) for number in (1, 2)])
-            self.check("pass_at_k", json.loads(out)["totals"]["pass_at_k"], {"1": 0.0, "2": 0.0})
+            self.check("pass_at_k", self.report_in(out)["totals"]["pass_at_k"], {"1": 0.0, "2": 0.0})
         for rate, code in (("0.666667", 0), ("0.7", 1), ("1", 1), ("0", 0)):
             with self.subTest(clause="C2", because=f"0.666667 is compared with {rate}"):
                 total = f"pass@1=0.666667 passes=2/3 errors=0 min_pass={float(rate)}"

@@ -229,7 +229,35 @@ def loop():
     print(f"  passed        {entry['passed']:6}     budget 14; fails: {', '.join(mark['name'] for mark in entry['marks'] if mark['verdict'] != 'passed')}")
 
 
-MEASUREMENTS = {"verify": verify, "parse": parse, "evaluate": evaluate, "class": side_by_side, "loop": loop}
+def eval_harness():
+    """200 tasks, one sample each: a sample beside the two bare programs that it runs. Budget: 30 ms a sample over these."""
+    import eval_harness as evals
+    from harness import make_suite
+
+    program, count = "true" if os.name == "posix" else f'"{sys.executable}" -S -c ""', 200
+    words = evals.split_command(program)
+
+    def bare():
+        for _ in range(2 * count):
+            subprocess.run(words, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+
+    def samples(jobs):
+        made = evals.EvalHarness(tasks, jobs=jobs)
+        assert made.run(evals.CommandAgent(program, 60, made.programs)).totals["passes"] == count
+
+    with tempfile.TemporaryDirectory() as folder:
+        verifier = {"name": "shell_exit_zero", "args": {"argv": words, "timeout_seconds": 60}}
+        make_suite(folder, [f"task{number}" for number in range(count)], verifier=verifier)
+        tasks = evals.load_suite(folder)
+        loading = lambda: evals.load_suite(folder)
+        load, alone, one, two = (taken / count * 1000 for taken in in_turn([loading, bare, lambda: samples(1), lambda: samples(2)], rounds=3))
+    print(f"  load_suite        {load:7.2f} ms a task")
+    print(f"  two bare programs {alone:7.2f} ms")
+    print(f"  a sample          {one:7.2f} ms, so {one - alone:.2f} ms over them, budget 30")
+    print(f"  with --jobs 2     {two:7.2f} ms")
+
+
+MEASUREMENTS = {"verify": verify, "parse": parse, "evaluate": evaluate, "class": side_by_side, "loop": loop, "eval_harness": eval_harness}
 ON_DEMAND = {"class-1000": large_class}  # it takes minutes
 
 
