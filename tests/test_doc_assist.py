@@ -179,6 +179,7 @@ class FinalizeTurn(LabTest):
             self.ends("with a seventh pair the first one goes", ANSWERED, long[6], message=NEXT),
             self.ends("with a ninth pair the third one goes", a_result("refused", SAYS_NO["reply"]), long[8]),
         ]
+        rows += [self.ends("texts are kept letter by letter", a_result("refused", text), message=text) for text in LOOKS_BROKEN]
         self.finalizes("S3", rows)
 
     def conversation(self, turns):
@@ -298,6 +299,10 @@ class AttemptTool(LabTest):
         self.returns_each(self.attempting, rows, clause="A2")
         with self.subTest(clause="A2", because="an empty registry has no tool"):
             self.returns((A_STATE, "unknown_tool", Containing(PAUSE)), lab.attempt_tool, self.state(), PAUSE, {}, {})
+        odd = {name: {"function": lambda state, word: 7, "parameters": {"word": str}} for name in (*LOOKS_BROKEN, f"{PAUSE} ")}
+        self.returns_each(lambda row: partial(lab.attempt_tool, self.state(), row.tool, {"word": ""}, odd), [
+            Row("a registered name is right, however it is spelled", tool=name, gives=(A_STATE, "ok", 7)) for name in odd
+        ], clause="A2")  # fmt: skip
 
     def test_a3_wrong_arguments_call_nothing(self):
         """A3 The arguments are exactly the declared ones, each exactly of its type; a text names the one that is wrong.
@@ -320,6 +325,10 @@ class AttemptTool(LabTest):
         def called_once(row):
             self.check("the calls", row.tools.calls, [(row.tool, self.MARKED, row.arguments)])
 
+        rows += [
+            Row("a text is passed on letter by letter", tool=MEASURE, arguments={HEIGHT: 1, LABEL: text}, gives=(A_STATE, "ok", fresh.number(1520)))
+            for text in (*LOOKS_BROKEN, " 7 ")
+        ]
         self.returns_each(self.attempting, rows, clause="A4", after=called_once)
         wrong, more = partial(self.turned_down, "invalid_arguments"), fresh.name("urgency")
         rows = [
@@ -402,7 +411,7 @@ def keeps_g(record):
     return all(item in IDS for item in cited) and len(set(cited)) == len(cited)
 
 
-def edited(raw, keeps, count):
+def edited(raw, keeps, count=None):
     """Return rows of texts one edit away from a reply: those that still are one come back as they stand, the rest is refused."""
     rows = []
     for edit in edits(raw, fresh.random(f"edits of {raw}"), count):
@@ -483,7 +492,7 @@ class ParseDecision(LabTest):
             Row("\\u0061 is an a: the same name", raw=raw[:-1] + ', "\\u0061ction": "refuse"}', names="action"),
         ]
         self.refuses_each(lab.ReplyError, self.parsing, not_one_object(raw) + numbers, clause="D1")
-        self.tries_each(lab.ReplyError, self.parsing, edited(raw, keeps_d2, 300), clause="D1")
+        self.tries_each(lab.ReplyError, self.parsing, edited(raw, keeps_d2), clause="D1")
         for value in deep_values():
             with self.subTest(clause="D1", because="about as deep as the decoder follows: either way, no other exception"):
                 self.deep(raw.replace("null", value))
@@ -508,6 +517,11 @@ class ParseDecision(LabTest):
             Row("half a character and a NUL are characters", raw='{"action": "clarify", "reply": "?\\ud800\\u0000"}',
                 gives={"action": "clarify", "reply": "?\ud800\0"}),
         ]  # fmt: skip
+        for text in LOOKS_BROKEN:
+            gives = {**ASKS_BACK, "reply": text}
+            accepted += [
+                Row("a reply comes back letter by letter", raw=json.dumps(gives, ensure_ascii=escaped), gives=gives) for escaped in (True, False)
+            ]
         self.returns_each(self.parsing, accepted, clause="D2")
         proposals = [
             Row("a tool that does not exist", tool=fresh.name("juggle"), arguments={}),
@@ -516,6 +530,7 @@ class ParseDecision(LabTest):
             Row("an empty name", tool="", arguments=""),
             Row("a list for the arguments", tool=SEARCH, arguments=[QUESTION]),
             Row("arguments that no tool takes", tool=SOURCES, arguments={"": [{"action": "tool"}]}),
+            *[Row("names and texts come back letter by letter", tool=text, arguments={text: [text]}) for text in (*LOOKS_BROKEN, " a ")],
         ]
         for row in proposals:
             row.gives = {"action": "tool", "tool": row.tool, "arguments": row.arguments}
@@ -569,8 +584,14 @@ class ParseAnswer(LabTest):
             Row("one id", raw=ANSWERS, gives=ANSWER),
             Row("two ids, in the reply's order and not in that of the passages", raw=json.dumps(both), gives=both),
             Row("all ids", raw=json.dumps({**ANSWER, "cited": IDS}), gives={**ANSWER, "cited": IDS}),
-        ]
+            *[Row("an answer comes back letter by letter", raw=json.dumps({**ANSWER, "answer": text}), gives={**ANSWER, "answer": text})
+              for text in LOOKS_BROKEN],
+        ]  # fmt: skip
         self.returns_each(self.parsing, accepted, clause="G2")
+        odd = [*LOOKS_BROKEN, " a ", "a"]
+        self.returns_each(lambda row: partial(lab.parse_answer, json.dumps(row.gives), odd), [
+            Row("an id that was found is right, however it is spelled", gives={**ANSWER, "cited": [text]}) for text in odd
+        ], clause="G2")  # fmt: skip
         other = IDS[0][:-1] + "0"
         cited = [
             ([], "an answer without a source"),
