@@ -107,16 +107,18 @@ def grade_alone(path, options, limits, progress=None):
         return grade_here(path, options.k, options.lab, limits.seed)
     with Session(path, limits, options.lab) as session:  # the worker starts while the tests are imported
         from grader.grading import grade_session
-        from grader.intake.handout import changed_files, changed_parts
+        from grader.intake.handout import changed_files, differences
 
         changed = changed_files() if KIT in path.resolve().parents else []  # looked up while the worker starts
         report = grade_session(session, options.k, progress)
     if may_be_the_place(report.as_dict()):
         check_room()
+    source = report.sources.get(report.lab, "")
     if not report.load_failure:
-        report.notes = changed_parts(report.lab, report.sources[report.lab])
-    report.notes += changed
-    if report.notes:
+        report.notes, edits = differences(report.lab, source)
+        changed = edits + changed
+    report.notes = report.notes + changed
+    if changed:
         report.notes.append("TASK.md says what to leave as it is. --reset gives you the original file, and keeps yours.")
     return report
 

@@ -23,6 +23,7 @@ Data comes from labdata: `fresh` renames it for each run, `edits` makes texts th
 When a call fails, a Mismatch carries the call, the expected and the got as text, and the runner shows them.
 """
 
+import builtins
 import copy
 import math
 import sys
@@ -35,12 +36,54 @@ VALUE_LIMIT = 200  # characters of one value in a message
 PLAIN_TYPES = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
 
 
-class Mismatch(AssertionError):
-    """A call did not do what the contract says. Texts: call, expected, got; cause is the submission's exception."""
+CRASH_HINTS = {  # {name of an exception: a cause to look for}, where the submission raised what it may not
+    "NameError": "Python does not know this name here. Is it spelled as in the line that defines it, or is an import missing?",
+    "UnboundLocalError": "On this way through the function the name has no value yet. Which line gives it one, and does it always run?",
+    "KeyError": "This key is not there. Which check has to come before the line that reads it?",
+    "IndexError": "There is no item at this position. How long can the list or text be here?",
+    "TypeError": "Of which type is each value in this line when this call is made? A reply can hold any type in any place.",
+    "AttributeError": "Of which type is the value in this line when this call is made? A reply can hold any type in any place.",
+    "ValueError": "Does your try surround this line, and does it name the exception that is raised here?",
+    "JSONDecodeError": "The text that is decoded here is not JSON. Is there still something around it? Does a try surround this line?",
+    "RecursionError": "Python gives up on what is nested too deeply. Does your try surround this line, and does it name this exception?",
+    "OverflowError": "A JSON number can be larger than Python can convert. Is there a need to convert it?",
+    "UnicodeEncodeError": "A reply can hold half a character, which UTF-8 cannot encode. Is there a need to encode it?",
+    "AssertionError": "An assert is for mistakes of a program. What is for a wrong reply?",
+    "StopIteration": "next() on an empty iterator raises this. Look at the second argument of next().",
+    "ZeroDivisionError": "What do you divide by here, and when is it 0?",
+    "SystemExit": "This ends the whole program. What does the contract want here?",
+}
+NOTHING_HINT = "None means that no return was reached. Does every way through the function end in a return or a raise?"
+NAME_HINT = "Of what does your message tell, and is its name in it? The example of this section shows one."
+OWN_MISTAKES = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError")  # whatever the call was
 
-    def __init__(self, call, expected, got, cause=None):
+
+class Mismatch(AssertionError):
+    """A call did not do what the contract says. Texts: call, expected, got; cause is the submission's exception.
+
+    because and hint are said in the place of the row's, which is about another way to fail; None: the row's fits.
+    """
+
+    def __init__(self, call, expected, got, cause=None, because=None, hint=None):
         super().__init__(f"{call}\n  expected {expected}\n  got      {got}")
         self.call, self.expected, self.got, self.cause = call, expected, got, cause
+        self.because, self.hint = because, hint
+
+
+def crash(error):
+    """Return the name of the built-in exception that an exception is or goes by, or None: then a lab has made it."""
+    names = [name_of(error), *(kind.__name__ for kind in type(error).__mro__)]
+    return next((name for name in names if name in CRASH_HINTS or name in OWN_MISTAKES or is_builtin(name)), None)
+
+
+def is_builtin(name):
+    kind = vars(builtins).get(name)
+    return isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception
+
+
+def name_of(error):
+    """Return the name of an exception's class; the submission's is told by an attribute."""
+    return getattr(error, "name_of_class", type(error).__name__)
 
 
 class Call:
@@ -58,7 +101,8 @@ class Call:
         return [f"raised {reply!r}" if isinstance(reply, BaseException) else shown(reply) for reply in played]
 
     def __str__(self):
-        words = [shown(arg) for arg in self.args] + [f"{name}={shown(arg)}" for name, arg in self.kwargs.items()]
+        words = [brief(arg) for arg in self.args]
+        words += [f"{name}={'TOOLS' if is_whitelist(arg) else brief(arg)}" for name, arg in self.kwargs.items()]
         return f"{getattr(self.function, '__name__', self.function)}({', '.join(words)})"
 
 
@@ -89,10 +133,25 @@ def spelled(value):
     return getattr(value, "__name__", None) or (repr(value) if isinstance(value, Client) else f"<{type(value).__name__}>")
 
 
+def brief(value):
+    """Return an argument as a call shows it: a whitelist of tools by its signatures, cases by their number."""
+    if is_whitelist(value):
+        return "{" + ", ".join(f"{name}({spelled(tool.get('parameters'))[1:-1]})".replace("'", "") for name, tool in value.items()) + "}"
+    if type(value) is list and len(value) > 1 and all(type(item) is dict and "id" in item for item in value):
+        return f"[{len(value)} cases]"
+    return shown(value)
+
+
+def is_whitelist(value):
+    return type(value) is dict and value != {} and all(type(tool) is dict and "function" in tool for tool in value.values())
+
+
 def said(error):
     """Return an exception as a message shows it."""
-    name, message = getattr(error, "name_of_class", type(error).__name__), cut(str(error))
-    return f"{name}: {message}" if message else name
+    message = cut(str(error))
+    if isinstance(error, Misused):
+        return message
+    return f"{name_of(error)}: {message}" if message else name_of(error)
 
 
 def kind(value):
@@ -137,21 +196,25 @@ def copied(messages):
     return copy.deepcopy(messages)
 
 
-class AskedTooOften(Exception):
-    """A client has no reply left."""
+class Misused(Exception):
+    """What a function of a test says of the way in which the submission has called it: all that is shown of it."""
 
 
 class Client:
-    """A client that plays replies and keeps copies of what it was asked; an exception among them is raised."""
+    """A client that plays replies and keeps copies of what it was asked; an exception among them is raised.
 
-    def __init__(self, *replies):
-        self.replies = replies
+    end: what follows from the last reply, as a message says it when the client is asked once more.
+    """
+
+    def __init__(self, *replies, end="which is the last one"):
+        self.replies, self.end = replies, end
         self.seen = []
 
     def __call__(self, messages):
         self.seen.append(copied(messages))
         if len(self.seen) > len(self.replies):
-            raise AskedTooOften(f"the client was asked again after reply {len(self.replies)}, when all was said")
+            last = shown(messages[-1]) if type(messages) is list and messages else shown(messages)
+            raise Misused(f"the client was asked again after reply {len(self.replies)}, {self.end}. It was sent last: {last}")
         reply = self.replies[len(self.seen) - 1]
         if isinstance(reply, BaseException):
             raise reply
@@ -180,6 +243,7 @@ class LabTest(unittest.TestCase):
     """A TestCase whose failures say which call was made, what was expected and what the submission gave."""
 
     last_call = None
+    refusal = ""  # the name of the one exception that the functions of a class of tests may raise of their own
 
     def outcome(self, function, args, kwargs):
         """Call, and return (call, value, exception raised instead or None)."""
@@ -195,20 +259,29 @@ class LabTest(unittest.TestCase):
         """Say which calls, functools.partial objects, you make next. That changes nothing but the time they take."""
         send_ahead(list(calls))
 
+    def crashed(self, call, expected, error, refusal=""):
+        """Return the Mismatch of a call that raised what it may not; refusal: the name of what it had to raise."""
+        name, only = crash(error), refusal or self.refusal
+        if name is None and not refusal:  # an exception of the lab's, which the row is about
+            return Mismatch(call, expected, said(error), error)
+        because = f"{name_of(error)} left the function" + (f", and only {only} may" if only else "")
+        own = name in OWN_MISTAKES or str(error).startswith("breakpoint()")
+        return Mismatch(call, expected, said(error), error, "" if own else because, "" if own and name not in CRASH_HINTS else CRASH_HINTS.get(name))
+
     def value_of(self, expected, function, *args, **kwargs):
         """Call and return the value; fail when it raises. `expected` says in words what it has to return."""
         call, value, error = self.outcome(function, args, kwargs)
         if error is not None:
-            raise Mismatch(call, expected, said(error), error) from error
+            raise self.crashed(call, expected, error) from error
         return value
 
     def returns(self, expected, function, *args, **kwargs):
         """Call; fail unless the value equals expected, types included. Return the value."""
         call, got, error = self.outcome(function, args, kwargs)
         if error is not None:
-            raise Mismatch(call, shown(expected), said(error), error) from error
+            raise self.crashed(call, shown(expected), error) from error
         if not same(got, expected):
-            raise Mismatch(call, *difference(got, expected))
+            raise Mismatch(call, *difference(got, expected), hint=NOTHING_HINT if got is None else None)
         return got
 
     def refuses(self, refusal, named, function, *args, **kwargs):
@@ -217,7 +290,11 @@ class LabTest(unittest.TestCase):
         if error is not None and isinstance(error, refusal) and named in str(error):
             return str(error)
         expected = f"{refusal.__name__} that names {named}" if named else refusal.__name__
-        raise Mismatch(call, expected, shown(got) if error is None else said(error), error) from error
+        if error is None:
+            raise Mismatch(call, expected, shown(got), hint=NOTHING_HINT if got is None else None)
+        if isinstance(error, refusal):
+            raise Mismatch(call, expected, said(error), error, f"the message has to name {named}", NAME_HINT) from error
+        raise self.crashed(call, expected, error, refusal.__name__) from error
 
     def passes_on(self, failure, function, *args, **kwargs):
         """Call; fail unless that very exception leaves it."""
@@ -225,11 +302,14 @@ class LabTest(unittest.TestCase):
         if error is not failure:
             raise Mismatch(call, f"{failure!r} comes out as it is", shown(got) if error is None else said(error), error)
 
-    def check(self, what, got, expected):
-        """Fail unless got equals expected, types included; `what` says what is compared after the last call."""
+    def check(self, what, got, expected, because=None, hint=None):
+        """Fail unless got equals expected, types included; `what` says what is compared after the last call.
+
+        because and hint are said in the place of the row's.
+        """
         if not same(got, expected):
             expected, got = difference(got, expected)
-            raise Mismatch(self.last_call or what, f"{what}: {expected}", f"{what}: {got}")
+            raise Mismatch(self.last_call or what, f"{what}: {expected}", f"{what}: {got}", None, because, hint)
 
     def returns_each(self, call, rows, **common):
         """Make the call of each row, a functools.partial; fail where the value is not what the row `gives`."""
@@ -245,7 +325,7 @@ class LabTest(unittest.TestCase):
         calls, given = list(map(call, rows)), []
         send_ahead(calls)
         for row, made in zip(rows, calls):
-            with self.subTest(clause=row.clause, because=row.because, **({"hint": row.hint} if row.hint else {})):
+            with self.subTest(clause=row.clause, because=row.because, **({} if row.hint is None else {"hint": row.hint})):
                 if hasattr(row, "gives"):
                     given.append(self.returns(row.gives, made.func, *made.args, **made.keywords))
                 elif refusal:
@@ -270,13 +350,24 @@ def difference(got, expected):
     while True:
         if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
             key = next(key for key in expected if not same(got[key], expected[key]))
-        elif isinstance(expected, (list, tuple)) and kind(got) is kind(expected) and len(got) == len(expected):
-            key = next(key for key in range(len(expected)) if not same(got[key], expected[key]))
+        elif isinstance(expected, (list, tuple)) and kind(got) is kind(expected) and (got or expected):
+            pairs = zip(got, expected)
+            key = next((key for key, pair in enumerate(pairs) if not same(*pair)), min(len(got), len(expected)))
         else:
             break
-        place.append(str(key) if isinstance(key, str) else f"item {key + 1}")
+        place.append(str(key) if isinstance(key, str) else f"{kind_of_item(expected or got)} {key + 1}")
+        if not isinstance(key, str) and key >= min(len(got), len(expected)):
+            texts = (shown(values[key]) if key < len(values) else f"there are only {len(values)}" for values in (expected, got))
+            return tuple(f"{', '.join(place)}: {text}" for text in texts)
         got, expected = got[key], expected[key]
     where = ", ".join(place) + ": " if place else ""
-    if isinstance(got, (list, tuple)) and isinstance(expected, (list, tuple)) and len(got) != len(expected):
-        return f"{where}{len(expected)} items: {shown(expected)}", f"{where}{len(got)} items: {shown(got)}"
     return f"{where}{shown(expected)}", f"{where}{shown(got)}"
+
+
+def kind_of_item(values):
+    """Return what an item of a list is called: a request of a client, a message of a conversation, or just an item."""
+    if all(isinstance(value, dict) and "role" in value for value in values):
+        return "message"
+    if all(isinstance(value, list) and value and kind_of_item(value) == "message" for value in values):
+        return "request"
+    return "item"

@@ -9,7 +9,7 @@ import unicodedata
 from functools import lru_cache, partial
 
 from labdata import LOOKS_BROKEN, deep_values, edits, fresh, strict_json
-from labtest import Client, Containing, LabTest, Mismatch, Row, same
+from labtest import Client, Containing, LabTest, Mismatch, Misused, Row, same
 
 import ticket_triage as lab
 from grader.line.session import command_line
@@ -21,6 +21,10 @@ RAW = json.dumps(ANSWER)
 TEXT_LAST = json.dumps({field: ANSWER[field] for field in ("needs_human", "category", "priority", "summary")})
 BAD = json.dumps({**ANSWER, "priority": 7})
 WORSE = json.dumps({**ANSWER, "summary": "   "})
+
+ANY_TYPE = "json.loads can return a value of any JSON type. Which check says that this one is an object?"
+NO_CONSTANT = "The decoder accepts this although it is not JSON. What is parse_constant of json.loads for?"
+
 
 def reply(**changes):
     """Return a valid reply with some fields changed."""
@@ -86,7 +90,7 @@ class Tools:
     def receive(self, name, values, arguments):
         self.calls.append((name, arguments))
         if values:
-            raise TypeError(f"{name} received {values!r} without names: pass the arguments by name")
+            raise Misused(f"the function of {name} received {values!r} without names; arguments are passed by name")
 
     def track(self, *values, **arguments):
         self.receive(TRACK, values, arguments)
@@ -124,16 +128,18 @@ def refused(function, *args):
 
 
 class ParseTriage(LabTest):
+    refusal = "TriageError"
+
     def test_p1_takes_off_whitespace_and_one_closed_fence(self):
         """P1 Around the object there may be whitespace, and inside that one Markdown fence that is closed.
 
-        Hint: A fence has two parts, a first line and an end. Which of the two does this reply have? And are
+        Hint P1: A fence has two parts, a first line and an end. Which of the two does this reply have? And are
         there backticks that are not a fence?
         """
         quoting = {**ANSWER, "summary": "Run ```npm ci``` or ``` again"}
         self.returns_each(parsing, [
-            Row("there is nothing to take off", raw=RAW),
-            Row("models send blank lines", raw=f" \n\t{RAW}\n\n"),
+            Row("there is nothing to take off", raw=RAW, hint="This reply is right as it is. Follow it through your function: which line makes something else of it?"),
+            Row("models send blank lines", raw=f" \n\t{RAW}\n\n", hint="Which method of str takes whitespace off both ends?"),
             Row("a fence", raw=f"```\n{RAW}\n```"),
             Row("a fence that names the format", raw=f"```json\n{RAW}\n```"),
             Row("whitespace goes first, then the fence", raw=f"\n  ```json\n{json.dumps(ANSWER, indent=2)}\n```  \n"),
@@ -152,17 +158,18 @@ class ParseTriage(LabTest):
             Row("a fence is made of backticks", raw=f"~~~json\n{RAW}\n~~~"),
             Row("the fence surrounds the whole reply, or it is not a fence", raw=f"Here it is:\n```json\n{RAW}\n```"),
             Row("the closing ``` ends the reply", raw=f"```json\n{RAW}\n```\nAnything else?"),
-            Row("inside a fence there is one object too", raw=f"```json\n{RAW},\n```"),
-            Row("inside a fence there is one object too", raw=f"```json\n{RAW[:-1]}\n```"),
-            Row("inside a fence there is one object too", raw=f"```json\njson\n{RAW}\n```"),
         ], clause="P1")
+        self.refuses_each(lab.TriageError, parsing, [
+            Row("inside a fence there is one object too", raw=f"```json\n{text}\n```") for text in (f"{RAW},", RAW[:-1], f"json\n{RAW}")
+        ], clause="P1", hint="Does a line of yours search, cut off or complete something besides the two lines of the fence?")
 
     def test_p2_refuses_all_but_one_json_object(self):
         """P2 Only one JSON object is accepted; every other text is refused, not mended.
         P8 No reply can cause an exception but TriageError, and its message names the field.
 
-        Hint: The decoder can fail in more than one way, and it accepts more than JSON. Which exceptions can it
-        raise here? What is parse_constant of json.loads for?
+        Hint P2: Your code accepts more than JSON. Which line of yours searches, cuts off, replaces or completes
+        something before the decoder, or tries once more after it?
+        Hint P8: Showing a value can fail by itself. How does your message show it?
         """
         self.returns_each(parsing, [
             Row("blanks between the parts of an object are JSON too", raw=json.dumps(ANSWER, indent=3), gives=ANSWER),
@@ -172,7 +179,7 @@ class ParseTriage(LabTest):
                 for answer in [{**ANSWER, "summary": text} for text in LOOKS_BROKEN]
                 for escaped in (True, False)
             ],
-        ], clause="P2")
+        ], clause="P2", hint="Which line of yours changes or searches the text before it is decoded, or the value afterwards?")
         self.refuses_each(lab.TriageError, parsing, [
             Row("the reply is empty", raw=""),
             Row("half a character, which UTF-8 cannot hold", raw="\ud800"),
@@ -184,19 +191,21 @@ class ParseTriage(LabTest):
             Row("the reply was cut short", raw=RAW[:-9]),
             Row("the last brace is missing: do not repair", raw=RAW[:-1]),
             *[Row("the reply was cut inside its last text: do not close it", raw=TEXT_LAST[:-gone]) for gone in range(2, 10)],
-            Row("an array, although it holds a right object", raw=f"[{RAW}]"),
-            Row("a number is JSON, but not an object", raw="4"),
-            Row("a JSON string, although it holds a right object", raw=json.dumps(RAW)),
-            Row("null is JSON, but not an object", raw="null"),
+            Row("an array, although it holds a right object", raw=f"[{RAW}]", hint=ANY_TYPE),
+            Row("a number is JSON, but not an object", raw="4", hint=ANY_TYPE),
+            Row("a JSON string, although it holds a right object", raw=json.dumps(RAW), hint=ANY_TYPE),
+            Row("null is JSON, but not an object", raw="null", hint=ANY_TYPE),
             Row("single quotes are Python, not JSON", raw=RAW.replace('"', "'")),
             Row("a line end inside a text is not JSON", raw=RAW.replace(ANSWER["summary"], ANSWER["summary"].replace(" ", "\n"))),
             Row("a comma too many: do not repair", raw=RAW[:-1] + ",}"),
-            Row("Python reads NaN, and JSON does not have it", raw=RAW.replace(" 3,", " NaN,")),
-            Row("Python reads Infinity, and JSON does not have it", raw=RAW.replace(" 3,", " -Infinity,")),
+            Row("Python reads NaN, and JSON does not have it", raw=RAW.replace(" 3,", " NaN,"), hint=NO_CONSTANT),
+            Row("Python reads Infinity, and JSON does not have it", raw=RAW.replace(" 3,", " -Infinity,"), hint=NO_CONSTANT),
             Row("int() gives up on so many digits, with a plain ValueError", raw=RAW.replace(" 3,", f" {'7' * 5000},")),
             Row("the decoder gives up on deep nesting, with a RecursionError", raw="[" * 100_000),
-            *[Row("a client can return something that is not text at all", raw=raw) for raw in (None, 7, RAW.encode(), ANSWER, [RAW])],
         ], clause="P2")
+        self.refuses_each(lab.TriageError, parsing, [
+            Row("a client can return something that is not text at all", raw=raw) for raw in (None, 7, RAW.encode(), ANSWER, [RAW])
+        ], clause="P2", hint="json.loads takes more than str, and a client is a stranger's code. Who promises that raw is a str?")
         self.refuses_each(lab.TriageError, parsing, [
             Row("showing a value nested this deeply in a message can fail by itself", raw=RAW.replace(" 3,", f" {value},")) for value in deep_values()
         ], clause="P8")
@@ -207,8 +216,10 @@ class ParseTriage(LabTest):
         P2 Only one JSON object is accepted; every other text is refused, not mended.
         P9 The result is a dict with these four fields and nothing else, the summary stripped.
 
-        Hint: An object can lack one field and have another one too many, so the number of its fields proves
-        nothing. What has become of a key that was given twice once you hold a dict? Look up object_pairs_hook.
+        Hint P2: What has become of a key that was given twice once you hold a dict? Look up object_pairs_hook.
+        Hint P3: An object can lack one field and have another one too many, so the number of its fields proves
+        nothing. Are names compared letter by letter?
+        Hint P9: Is the result made from the four fields, whatever else you hold?
         """
         with self.subTest(clause="P9", because="the order of the fields is free"):
             backwards = json.dumps(dict(reversed(ANSWER.items())))
@@ -239,8 +250,8 @@ class ParseTriage(LabTest):
         """P4 category is one of the given names, whichever container holds them.
         P8 No reply can cause an exception but TriageError, and its message names the field.
 
-        Hint: What happens when you look up a list in a set? Which question comes first: of which type is the
-        value, or is it among the categories?
+        Hint P4: Which question comes first: of which type is the value, or is it among the categories? Does a line
+        of yours change the value before it is compared?
         """
         wrong = [
             Row("it is not among the categories", category=fresh.name("refunds")),
@@ -276,12 +287,14 @@ class ParseTriage(LabTest):
         P7 needs_human takes the two JSON booleans and nothing else.
         P8 No reply can cause an exception but TriageError, and its message names the field.
 
-        Hint: Try isinstance(True, int), True == 1 and 2.0 == 2 in the interpreter. Which check tells them
-        apart?
+        Hint P5: Try isinstance(True, int), True == 1 and 2.0 == 2 in the interpreter. Which check tells them
+        apart? Does a line of yours convert the value, or put another one in its place?
+        Hint P7: Which values equal True or False, and which only count as one of them in an if?
+        Hint P8: Does each of your messages say which field is wrong?
         """
         self.returns_each(parsing, [
             Row("1 and 4 are in", raw=reply(priority=priority), gives={**ANSWER, "priority": priority}) for priority in (1, 2, 3, 4)
-        ], clause="P5")
+        ], clause="P5", hint="Which numbers do the ends of your comparison or range let in?")
         self.refuses_each(lab.TriageError, lambda row: partial(lab.parse_triage, RAW.replace(" 3,", f" {row.priority},"), CATEGORIES), [
             Row("true is a bool, and bool is a kind of int", priority="true"),
             Row("false is a bool, and bool is a kind of int", priority="false"),
@@ -293,10 +306,10 @@ class ParseTriage(LabTest):
             Row("null is not a number", priority="null"),
             Row("a list is not a number", priority="[2]"),
             Row("an object is not a number", priority='{"value": 2}'),
-            Row("0 is below 1", priority="0"),
-            Row("5 is above 4", priority="5"),
-            Row("-3 is below 1", priority="-3"),
         ], clause="P5", names="priority")
+        self.refuses_each(lab.TriageError, lambda row: partial(lab.parse_triage, RAW.replace(" 3,", f" {row.priority},"), CATEGORIES), [
+            Row("0 is below 1", priority="0"), Row("5 is above 4", priority="5"), Row("-3 is below 1", priority="-3"),
+        ], clause="P5", names="priority", hint="Which numbers do the ends of your comparison or range let in?")
         self.refuses_each(lab.TriageError, parsing, edited()["priority"], clause="P5", names="priority")
         self.returns_each(parsing, [
             Row("false is an answer, not a missing one", raw=reply(needs_human=flag), gives={**ANSWER, "needs_human": flag}) for flag in (True, False)
@@ -359,7 +372,8 @@ class RunToolCall(LabTest):
         return partial(lab.run_tool_call, row.call, getattr(row, "tools", self.recorder.table()))
 
     def no_tool_ran(self, row):
-        self.check("the tools that a refused call ran (R4)", self.recorder.calls, [])
+        hint = "Which of your checks come after the line that runs the function?"
+        self.check("the tools that ran", self.recorder.calls, [], "a refused call runs no tool (R4)", hint)
 
     def refuses_calls(self, rows, **common):
         """Fail unless each call is refused and no tool has run (R4). Return the messages."""
@@ -369,7 +383,8 @@ class RunToolCall(LabTest):
         """R1 A call has two keys, tool and arguments. ToolCallError names the one that is missing or extra.
         R5 A good call runs its function once and returns (name, result); an exception of the function passes through.
 
-        Hint: Who promises that call is a dict? And when the tool itself fails: is the call to blame?
+        Hint R1: Who promises that call is a dict? And when it is one: which keys may it have?
+        Hint R5: What does the function receive, and how? When it fails: which lines are inside your try?
         """
         self.refuses_calls([
             *[Row("a call that is not a dict", call=call) for call in (None, HOURS, 5, ["tool", "arguments"], json.dumps(HOURS_CALL))],
@@ -388,7 +403,9 @@ class RunToolCall(LabTest):
             Row("None is a result too", call=HOURS_CALL, gives=(HOURS, None)),
         ], clause="R5")
         with self.subTest(clause="R5", because="each function is called exactly once"):
-            self.check("the tools that ran", self.recorder.calls, [(TRACK, TRACK_CALL["arguments"]), (HOURS, {})])
+            names = [name for name, _ in self.recorder.calls]
+            self.check("how often each function was called", {name: names.count(name) for name in sorted(names)}, {HOURS: 1, TRACK: 1})
+            self.check("the arguments of the first", self.recorder.calls[0][1], TRACK_CALL["arguments"])
         for error in (KeyError(fresh.text("depot")), RuntimeError(fresh.text("the carrier does not answer"))):
 
             def broken(failure=error):
@@ -402,8 +419,8 @@ class RunToolCall(LabTest):
         """R2 Only a tool on the list runs. Another name is refused by name, and a name that is not a str is refused as well.
         R4 When a call is turned down, no tool has run.
 
-        Hint: The name comes out of a reply, so it can be of any type. Can a value of every type be looked up in
-        a dict?
+        Hint R2: The name comes out of a reply: it can be of any type, and a name that is nearly right is another
+        name. What does your code compare, and with what?
         """
         others = [
             fresh.name("delete_customer"), HOURS.title(), HOURS.upper(), f"{HOURS} ", f" {HOURS}", f"{HOURS}\n", HOURS[:-1], HOURS[1:], HOURS + "s", "__class__",
@@ -427,8 +444,8 @@ class RunToolCall(LabTest):
         """R3 The arguments are as declared: these names, values of these types. The message names the parameter.
         R4 When a call is turned down, no tool has run.
 
-        Hint: Which of your checks come after the tool was called? And what does isinstance say about True and
-        int?
+        Hint R3: For each declared parameter: is it there, and of which type is its value? What does isinstance say
+        about True and int? And which arguments are not declared?
         """
         tracking = lambda **changes: call_of(TRACK, **{**TRACK_CALL["arguments"], **changes})
         refunding = lambda **changes: call_of(REFUND, **{AMOUNT: PRICE, EXPRESS: True, **changes})
@@ -489,16 +506,18 @@ OPTIONS = ("tools", "max_attempts", "max_tool_calls")
 class Triage(LabTest):
     def asking(self, row):
         """Return the call of triage for a row: its client plays `replies`, and its recorder has the tools."""
-        row.client, row.recorder = Client(*row.replies), Tools()
+        row.client, row.recorder = Client(*row.replies, end=row.end), Tools()
         options = {"tools": row.recorder.table(), **{name: value for name, value in vars(row).items() if name in OPTIONS}}
         return partial(lab.triage, row.ticket, row.client, categories=CATEGORIES, **options)
 
     def answers(self, rows, **common):
         """Fail unless each row ends in ANSWER after its `attempts` and `tool_calls`, and the client was asked as often as it says."""
+        common = {"end": "which is a valid answer", **common}
         self.ends([row.with_common(common) for row in rows], ANSWER, fallback=False)
 
     def falls_back(self, rows, **common):
         """Fail unless each row ends in the fallback: no category or priority is guessed, and a human looks."""
+        common = {"end": "after which the ticket falls back", **common}
         guess = {"category": None, "priority": None, "summary": TICKET, "needs_human": True}
         self.ends([row.with_common(common) for row in rows], guess, fallback=True)
 
@@ -525,8 +544,10 @@ class Triage(LabTest):
         T8 The client sees the whole conversation so far. Its exceptions pass through: an outage is not a bad reply.
         T4 Each refusal costs an attempt and tells the client why, in the words of the TriageError.
 
-        Hint: Go to the place that `got` names. Do you append the reply as it came, or what you made of it?
-        Which of your lines can raise inside the try?
+        Hint T1: Go to the message that `got` names. Do you append the reply as it came, or what you made of it?
+        Hint T4: Go to the message that `got` names. Which text do you append after a refusal, and when?
+        Hint T5: Which line ends the loop, and which numbers does it return? Which reply was refused, and which ran?
+        Hint T8: What do you give the client, and does it grow? Which of your lines can raise inside the try?
         """
         start = lab.build_messages(TICKET, CATEGORIES, Tools().table())
         hours = json.dumps(HOURS_CALL)
@@ -543,11 +564,12 @@ class Triage(LabTest):
             expected = {**ANSWER, "attempts": 3, "tool_calls": 0, "fallback": False}
             self.returns(expected, lab.triage, TICKET, client, categories=CATEGORIES, tools=tools, max_attempts=3)
         with self.subTest(clause="T1", because="a reply is appended as it came, whatever is wrong with it"):
-            after_start = [asked[len(start) :][:1] for asked in client.seen[1:]]
-            self.check("the message after the start when the client is asked again", after_start, [[assistant(odd)]] * 2)
+            begun = [asked[: len(start) + 1] for asked in client.seen]
+            self.check("what the client was asked", begun, [start, *[[*start, assistant(odd)]] * 2])
         refusals = [refused(lab.parse_triage, raw, CATEGORIES) for raw in (odd, WORSE)]
         with self.subTest(clause="T4", because="the client is told what is wrong with this reply, not with another"):
-            self.check("the last message when the client is asked again", [asked[-1] for asked in client.seen[1:]], refusals)
+            for number, (asked, told) in enumerate(zip(client.seen[1:], refusals), start=2):
+                self.check(f"the last message of request {number}", asked[-1], told)
         with self.subTest(clause="T8", because="each question holds all that was said before, as it was said"):
             again = [*start, assistant(odd), refusals[0]]
             self.check("what the client was asked", client.seen, [start, again, [*again, assistant(WORSE), refusals[1]]])
@@ -562,8 +584,10 @@ class Triage(LabTest):
         T3 One call too many does not run: the ticket falls back, and no attempt is spent.
         R5 A good call runs its function once and returns (name, result); an exception of the function passes through.
 
-        Hint: Count on paper: how many calls have run when this reply comes? Do you look at the limit before you
+        Hint T2: Go to the message that `got` names. What does the client learn of a tool's result, in which form?
+        Hint T3: Count on paper: how many calls have run when this reply comes? Do you look at the limit before you
         run the call, or after?
+        Hint R5: When the tool fails: which lines are inside your try?
         """
         start = lab.build_messages(TICKET, CATEGORIES, Tools().table())
         fenced, hours = f"```\n{json.dumps(TRACK_CALL)}\n```", json.dumps(HOURS_CALL)
@@ -580,8 +604,8 @@ class Triage(LabTest):
             Row("the limit is four calls", max_tool_calls=4, replies=[*[hours] * 4, RAW], tool_calls=4, asked=5),
         ], clause="T3", attempts=1, after=self.counted)
         self.falls_back([
-            Row("the fourth call does not run, and costs no attempt", replies=[hours] * 5, tool_calls=3, asked=4, ran=3),
-            Row("the limit is one call", max_tool_calls=1, replies=[hours, hours, RAW], tool_calls=1, asked=2, ran=1),
+            Row("the fourth call does not run, and costs no attempt", replies=[hours] * 4, tool_calls=3, asked=4, ran=3),
+            Row("the limit is one call", max_tool_calls=1, replies=[hours, hours], tool_calls=1, asked=2, ran=1),
         ], clause="T3", attempts=0, after=self.counted)
         failure = RuntimeError(fresh.text("the depot does not answer"))
 
@@ -599,20 +623,24 @@ class Triage(LabTest):
         T2 The key tool makes a reply a tool call. Its result goes into the conversation as JSON, and no attempt is spent.
         P2 Only one JSON object is accepted; every other text is refused, not mended.
 
-        Hint: Which line counts a refused reply, and does any line set that count back? Does your loop look at
-        the limit before it asks the client again?
+        Hint T2: Which line decides that a reply is a tool call, and which line counts one that has run?
+        Hint T4: Which line counts a refused reply? Does it count a refused tool call as well?
+        Hint T5: How many replies were refused before this one?
+        Hint T6: Does your loop look at the limit before it asks the client again? In which order do you strip and cut?
+        Hint T7: Does any line set a counter back?
+        Hint P2: Does the object of a tool call go through the same decoder as an answer?
         """
         unknown = call_of(fresh.name("delete_customer"))
         hours, track, bad_call, half = map(json.dumps, (HOURS_CALL, TRACK_CALL, unknown, {"tool": HOURS}))
         three = {"max_attempts": 3, "attempts": 3, "asked": 3}
         self.falls_back([
-            Row("two refused replies are the limit by default", clause="T6", replies=[BAD, WORSE, RAW], attempts=2, asked=2),
-            Row("the limit is one", clause="T6", max_attempts=1, replies=[BAD, RAW], attempts=1, asked=1),
-            Row("the limit is three", clause="T6", replies=[BAD, "?", WORSE, RAW], **three),
-            Row("bad calls and bad answers are counted together", clause="T4", replies=[bad_call, BAD, RAW], attempts=2, asked=2),
-            Row("a tool call that did not run is not counted as one", clause="T2", replies=[half, bad_call, RAW], attempts=2, asked=2),
-            Row("a good tool call gives no attempt back", clause="T7", replies=[BAD, hours, WORSE, RAW], attempts=2, tool_calls=1, asked=3),
-            Row("a bad reply gives no tool call back", clause="T7", replies=[hours, BAD, *[hours] * 4], attempts=1, tool_calls=3, asked=5),
+            Row("two refused replies are the limit by default", clause="T6", replies=[BAD, WORSE], attempts=2, asked=2),
+            Row("the limit is one", clause="T6", max_attempts=1, replies=[BAD], attempts=1, asked=1),
+            Row("the limit is three", clause="T6", replies=[BAD, "?", WORSE], **three),
+            Row("bad calls and bad answers are counted together", clause="T4", replies=[bad_call, BAD], attempts=2, asked=2),
+            Row("a tool call that did not run is not counted as one", clause="T2", replies=[half, bad_call], attempts=2, asked=2),
+            Row("a good tool call gives no attempt back", clause="T7", replies=[BAD, hours, WORSE], attempts=2, tool_calls=1, asked=3),
+            Row("a bad reply gives no tool call back", clause="T7", replies=[hours, BAD, *[hours] * 3], attempts=1, tool_calls=3, asked=5),
         ], after=self.counted)
         self.answers([
             Row("two refused replies, and then a right one", clause="T5", replies=[BAD, "?", RAW], **three),
@@ -675,21 +703,42 @@ OTHER_WORDS = case(fresh.name("right-but-for-the-rest"), [reply(priority=1, summ
 SEVEN_CASES = [RIGHT_AT_ONCE, WRONG, WITH_A_TOOL, FELL_BACK, RIGHT_LATER, WRONG_FLAG, OTHER_WORDS]
 
 
+COUNTED = {record["id"]: (record not in (WRONG, FELL_BACK, WRONG_FLAG), record is FELL_BACK) for record in SEVEN_CASES}  # correct, fell back
+
+
+def chosen(report, names):
+    """Return these numbers of a report, where it has them."""
+    return {name: report[name] for name in names if name in report} if isinstance(report, dict) else report
+
+
 class Evaluate(LabTest):
     def evaluate(self, cases, *, failures=None, tools=None, **numbers):
         """Run evaluate and check these numbers of its report, and then its failures."""
-        report = self.value_of("a report", lab.evaluate, cases, client_for, categories=CATEGORIES, tools=tools)
-        got = {name: report[name] for name in numbers if name in report} if isinstance(report, dict) else report
-        self.check("evaluate(cases, client_for, ...)", got, numbers)
+        report = self.report(cases, tools)
+        if isinstance(cases, list) and not same(chosen(report, numbers), numbers):
+            self.find_the_case(cases, tools)
+        self.check("evaluate(cases, client_for, ...)", chosen(report, numbers), numbers)
         if failures is not None:
             self.check("failures", report.get("failures"), failures)
+
+    def report(self, cases, tools):
+        return self.value_of("a report", lab.evaluate, cases, client_for, categories=CATEGORIES, tools=tools)
+
+    def find_the_case(self, cases, tools):
+        """Fail with the case that is not counted as it should be, if it is so alone as well."""
+        for record in cases:
+            answer, fell_back = COUNTED[record["id"]]
+            numbers = {"total": 1, "correct": int(answer), "fallbacks": int(fell_back)}
+            self.check(f"evaluate([the case {record['id']!r}], ...)", chosen(self.report([record], tools), numbers), numbers)
 
     def test_e1_e3_counts_every_case(self):
         """E1 Right means that category and needs_human are both as expected.
         E3 Every case counts, whether it comes from a list or from any other iterable.
 
-        Hint: Does every case reach the line that counts it, also the one that falls back? Which arguments does
+        Hint E1: Which two fields make a case right, and what do you compare them with? Which arguments does
         triage need from evaluate?
+        Hint E3: Does every case reach the line that counts it, also the one that falls back? How often do you read
+        cases, and does a line of yours ask for its length?
         """
         recorder = Tools()
         with self.subTest(clause="E1", because="a wrong flag or a fallback is not correct; priority and summary are not compared"):
@@ -711,8 +760,8 @@ class Evaluate(LabTest):
         """E2 The report has five numbers and a failure (id, reason) for each case that is wrong or fell back, in order.
         A reason tells which field differs and how, or that the case fell back.
 
-        Hint: For which cases is there a failure, and which two keys has it? What do you divide by when there
-        are no cases?
+        Hint E2: For which cases is there a failure, and which two keys does it have? What do you divide by when
+        there are no cases?
         """
         with self.subTest(clause="E2", because="no cases give 0.0, not a division by zero"):
             self.evaluate([], total=0, correct=0, fallbacks=0, schema_valid=0, accuracy=0.0, failures=[])
@@ -721,6 +770,7 @@ class Evaluate(LabTest):
             self.evaluate(cases, total=3, correct=2, fallbacks=1, schema_valid=2, accuracy=0.667)
         with self.subTest(clause="E2", because="one failure for each wrong or fallback case, in case order"):
             both = case(fresh.name("both-wrong"), [reply(category=RETURNS, needs_human=True)])
+            COUNTED[both["id"]] = (False, False)
             self.evaluate([both, FELL_BACK, RIGHT_LATER, WRONG_FLAG], total=4, correct=1, fallbacks=1, schema_valid=3, accuracy=0.25, failures=[
                 {"id": both["id"], "reason": Containing("category", DELIVERY, RETURNS, "needs_human", "false", "true")},
                 {"id": FELL_BACK["id"], "reason": Containing("back")},

@@ -20,6 +20,7 @@ from grader.line.session import RemoteModule, Session
 from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, verdicts_by_clause
 from grader.text import REASON_LIMIT, shortened
 
+LATE_HINT = "Look at the loop around this line, and at what this line waits for. What makes it end?"
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
 
 
@@ -75,12 +76,15 @@ def failure_of(error, row, last_call=None):
     texts = {"clause": row.get("clause"), "because": row.get("because"), "call": call and str(call), "replies": getattr(call, "replies", ())}
     if isinstance(error, Mismatch):
         failure = Failure(**texts, expected=error.expected, got=error.got)
+        failure.hint = row.get("hint")
+        failure.because = failure.because if error.because is None else error.because or None
+        failure.hint = failure.hint if error.hint is None else error.hint
         failure.cause = type(error.cause).__name__ if error.cause else None
         failure.place = getattr(error.cause, "place", None)
     else:
         failure = Failure(**texts, reason=str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {cut(str(error))}")
-        failure.place = place
-    failure.hint = row.get("hint")
+        failure.place, failure.because = place, None  # the row says why another value is wrong
+        failure.hint = LATE_HINT if "longer" in failure.reason else ""
     failure.printed = list(getattr(call, "printed", ()))
     return failure
 

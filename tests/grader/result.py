@@ -34,7 +34,7 @@ class Failure:
         self.expected, self.got, self.reason = expected, got, reason and shortened(reason, REASON_LIMIT)
         self.place = None  # (file, number) of the submission's own line
         self.cause = None  # the name of the exception that the submission raised
-        self.hint = None  # of the row; else the test's own counts
+        self.hint = None  # a cause to look for; None: what the test says of the clause fits
         self.printed = ()  # what it printed in this call, as [text, bytes dropped] each
         self.follows = False  # it could not but fail: an earlier row ended the submission's process
 
@@ -53,7 +53,7 @@ class Mark:
         self.function = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", group).lower()
         lines = getattr(test, self.name).__doc__.splitlines()
         self.sentences = {match[1]: match[2] for match in map(TITLE.match, map(str.strip, lines)) if match}
-        self.hint = " ".join(getattr(test, self.name).__doc__.partition("Hint: ")[2].split())
+        self.hints = hints_of(getattr(test, self.name).__doc__)
         self.verdict, self.failures, self.printed, self.seconds = NOT_RUN, [], [], 0.0
 
     @property
@@ -70,6 +70,12 @@ class Mark:
         """Return whether a pattern of -k means this test: a part of its name or function, or one of its clauses."""
         pattern = pattern.lower()
         return pattern in self.name or pattern in self.function or pattern.upper() in self.sentences
+
+    def hint_of(self, failure):
+        """Return the hint that fits a failure, or ""."""
+        if failure.hint is not None:
+            return failure.hint
+        return self.hints.get(failure.clause) or self.hints.get("", "")
 
     def fail(self, failure):
         failure.follows = any(earlier.reason and earlier.reason == failure.reason for earlier in self.failures)
@@ -91,6 +97,12 @@ class Mark:
             clause: FAILED if clause in failed else NOT_RUN if clause in unseen else PASSED
             for clause in dict.fromkeys([*self.clauses, *sorted(failed)])
         }
+
+
+def hints_of(text):
+    """Return {clause: hint} of a test's docstring, which says `Hint P5: ...`, or `Hint: ...` for every clause, kept under ""."""
+    parts = re.split(r"^ *Hint ?([A-Z]\d+)?: ", text, flags=re.MULTILINE)[1:]
+    return {clause or "": " ".join(hint.split()) for clause, hint in zip(parts[::2], parts[1::2])}
 
 
 def verdicts_by_clause(marks):

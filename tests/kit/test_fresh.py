@@ -31,7 +31,7 @@ class WrittenIn(unittest.TestCase):
     def test_hints_and_reasons_do_not_depend_on_the_seed(self):
         broken = frame.framed(LAB, "def parse_triage(raw, categories):\n    return {}\n")
         told = [
-            [(mark.hint, [(failure.clause, failure.because, failure.hint) for failure in mark.failures if failure.clause == "P1"]) for mark in marks]
+            [(mark.hints, [(failure.clause, failure.because, failure.hint) for failure in mark.failures if failure.clause == "P1"]) for mark in marks]
             for marks in (frame.graded_here(LAB, broken, seed) for seed in (0, 7))
         ]
         self.assertEqual(*told)

@@ -13,6 +13,7 @@ from grader.files import write
 
 KIT = Path(__file__).resolve().parents[3]
 COMPARE = Path(__file__).with_name("compare.py").read_text(encoding="utf-8")
+NAMES_LIMIT = 200  # functions of a submission that are compared with a name
 COMPARE_LIMIT = 10.0  # seconds that its process may take
 
 
@@ -92,7 +93,12 @@ def definitions(source):
 
 
 def changed_parts(lab, source):
-    """Return a sentence for each function to write that is missing or takes other parameters, and one for changed parts.
+    """Return a sentence for each function to write that is missing or takes other parameters, and one for changed parts."""
+    return [note for notes in differences(lab, source) for note in notes]
+
+
+def differences(lab, source):
+    """Return two lists of sentences: what is wrong with the functions to write, and what of the provided parts is changed.
 
     Most submissions hold all that was provided as it was. For the others a process of its own parses the source.
     """
@@ -100,18 +106,33 @@ def changed_parts(lab, source):
     text = "\n" + "\n".join(line.rstrip() for line in source.split("\n")) + "\n"
     headers = original["to_write"]
     if all(f"\n{part}" in text for part in original["provided"].values()) and all(text.count(f"\n{header}\n") == 1 for header in headers.values()):
-        return []
+        return [], []
     found = compared(source, original)
     if found is None:
-        return ["whether what is provided was changed is not known: this source cannot be parsed here"]
-    notes = [f"{name} is missing: the file has no line `{headers[name]}`" for name in headers if name in found["missing"]]
+        return [], ["whether what is provided was changed is not known: this source cannot be parsed here"]
+    notes = [
+        f"{name} is missing{meant_instead(lab, name, source) or f': the file has no line `{headers[name]}`'}"
+        for name in headers if name in found["missing"]
+    ]
     for name, number in found["parameters"].items():
         notes.append(f"{name} takes other parameters in line {number} than TASK.md says: `{headers[name]}`")
     changed = found["changed"]
-    if changed:
-        shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
-        notes.append(f"{shown}: provided, and changed here")
-    return notes
+    if not changed:
+        return notes, []
+    shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+    lines = original["provided"].get(changed[0], "").splitlines()
+    was = next((line.strip() for line in lines if f"\n{line}\n" not in text), lines[0] if lines else "")
+    return notes, [f"{shown}: provided, and changed here. The hand-out has `{was}`"]
+
+
+def meant_instead(lab, name, source):
+    """Return "; is X (line N) meant?" for the function of a submission whose name is most like a missing one, or ""."""
+    import difflib
+
+    original, defined = originals()["starter"].get(f"{lab}.py", {"to_write": {}, "provided": {}}), definitions(source)
+    others = [other for other in defined if other not in original["to_write"] and other not in original["provided"] and len(other) < 2 * len(name)]
+    near = difflib.get_close_matches(name, others[:NAMES_LIMIT], 1)
+    return f"; is {near[0]} (line {defined[near[0]]}) meant?" if near else ""
 
 
 def compared(source, original):

@@ -53,19 +53,19 @@ def raised_error(fields, classes, foreign, files):
 
     classes: of the lab, by name. foreign: the exceptions that functions of the tests have raised in this call.
     """
-    same = fields["same"]
+    same, place = fields["same"], fields["place"]
+    place = tuple(place) if place and list(map(type, place)) == [str, int] and place[0] in files else None
     if same is not None:
         if not 0 <= same < len(foreign):
             raise Malformed("an exception that was never raised here")
+        foreign[same].place = place  # where the submission called the function that raised it
         return foreign[same]
     kind = classes.get(fields["lab"]) or BUILTIN_ERRORS.get(fields["builtin"]) or SubmissionError
     error = kind.__new__(kind)
     error.args = (fields["message"][:TEXT_LIMIT],)
     name = fields["class"][:NAME_LIMIT]
     error.name_of_class = name if name.isidentifier() else ascii(name)
-    place = fields["place"]
-    if place and list(map(type, place)) == [str, int] and place[0] in files:
-        error.place = tuple(place)
+    error.place = place
     return error
 
 

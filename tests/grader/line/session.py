@@ -16,7 +16,7 @@ import tempfile
 import types
 from pathlib import Path
 
-from grader.intake.handout import exceptions_of
+from grader.intake.handout import exceptions_of, meant_instead
 from grader.intake.sources import MAIN_LAB, Unreadable, lab_of, read_sources
 from grader.line.conversation import Conversation, Received, TimeLeft
 from grader.line.errors import Lost, error_classes
@@ -153,7 +153,7 @@ class Session:
         if name in self.errors:
             raise Lost(f"{self.path.name}: {name} is not the exception that was handed out")
         if name not in self.functions:
-            raise Lost(f"{self.path.name} has no {name}")
+            raise Lost(f"{self.path.name} has no {name}{meant_instead(self.lab, name, self.sources[self.lab])}")
         return self.functions[name]
 
     @property

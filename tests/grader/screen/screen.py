@@ -172,8 +172,9 @@ def mark_lines(report, mark, screen, every=False, hint=False):
         lines += screen.paragraph(f"{report.task} {failure['clause']}: {failure['sentence']}")
         for label, text in told(failure, mark.verdict):
             lines += screen.wrap(label, text)
-    lines += printed_lines((mark.failures and mark.failures[0].printed) or mark.printed, screen)
-    hint = hint and (mark.failures and mark.failures[0].hint or mark.hint)
+    first = mark.failures[0] if mark.failures else None
+    lines += printed_lines(first.printed if first and first.call else mark.printed, screen)
+    hint = hint and mark.failures and mark.hint_of(mark.failures[0])
     if hint:
         lines += screen.wrap("hint", hint)
     return lines
