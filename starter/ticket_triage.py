@@ -7,6 +7,7 @@ Check your work with `python verify.py starter`; run it with `python starter/tic
 """
 
 import argparse
+import errno
 import io
 import json
 import os
@@ -331,8 +332,23 @@ def print_report(report, counted, threshold):
     counts = f"correct={report['correct']}/{report['total']} {counted}={report[counted]}"
     lines = [f"accuracy={report['accuracy']} {counts} min_accuracy={threshold}"]
     lines += [f"{failure['id']}: {failure['reason']}" for failure in report["failures"]]
-    print("\n".join(map(printable, lines)))
+    print_lines(lines)
     return 0 if report["accuracy"] >= threshold else 1
+
+
+def print_lines(lines):
+    """Print lines (str), each made printable. Where nobody reads them any more, nothing happens; else ScenarioError."""
+    try:
+        print("\n".join(map(printable, lines)), flush=True)
+    except OSError as error:
+        silence_stdout()
+        if error.errno not in (errno.EPIPE, errno.EINVAL):  # Windows says the second
+            raise ScenarioError(f"the output cannot be written: {error.strerror}") from error
+
+
+def silence_stdout():
+    """Let what is still printed go nowhere: Python writes the rest at the end, and that fails as well."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def exit_code(program, run, argv):
@@ -340,10 +356,26 @@ def exit_code(program, run, argv):
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character gets its code
     try:
-        return run(argv)
-    except (ScenarioError, ReplayError, NotImplementedError) as error:
-        print(printable(f"{program}: {error}"), file=sys.stderr)
-        return 2
+        code = run(argv)
+        print(end="", flush=True)  # what your own code printed
+        return code
+    except (ScenarioError, ReplayError) as error:
+        fault = str(error)
+    except NotImplementedError as error:
+        fault = first_to_write(run.__globals__) or str(error)
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        silence_stdout()
+        return 1
+    print(printable(f"{program}: {fault}"), file=sys.stderr)
+    return 2
+
+
+def first_to_write(names):
+    """Return what the first function of a module ({name: value}) that is not written yet says, or None."""
+    for name, value in names.items():
+        if f"write {name}" in getattr(getattr(value, "__code__", None), "co_consts", ()):
+            return f"write {name}"
+    return None
 
 
 def run(argv):

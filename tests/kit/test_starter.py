@@ -97,7 +97,7 @@ class Starter(unittest.TestCase):
 
     def test_the_starter_says_what_is_not_written(self):
         done = run("starter/ticket_triage.py", "scenario/ticket_triage")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", "ticket_triage.py: write evaluate\n"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", "ticket_triage.py: write parse_triage\n"))
 
 
 if __name__ == "__main__":

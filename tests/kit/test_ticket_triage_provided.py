@@ -1,6 +1,10 @@
 """What ticket_triage provides to its students and to the other labs: the command line, the scenario's checks, the ticket's block."""
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -9,6 +13,7 @@ from kit import KIT, run
 
 import ticket_triage as lab
 
+FOLDER = KIT / "scenario" / "ticket_triage"
 ANSWER = {"category": "delivery", "priority": 3, "summary": "Parcel stuck at depot", "needs_human": False}
 SCENARIO = {"name": "one ticket", "categories": ["billing", "delivery"], "min_accuracy": 0.6, "tools": {}}
 CASE = {
@@ -62,6 +67,24 @@ class Provided(unittest.TestCase):
                 self.assertEqual(len(lines), 1, done.stderr)
                 self.assertIn(named, lines[0])
                 self.assertTrue(lines[0].startswith("ticket_triage.py: "))
+
+    @unittest.skipIf(os.name == "nt", "the shell is another one")
+    def test_whoever_reads_may_stop_reading(self):
+        printing = (KIT / "solution" / "ticket_triage.py").read_text(encoding="utf-8").replace("    messages = build_", "    print('x' * 70000)\n    messages = build_")
+        (self.folder / "printing.py").write_text(printing, encoding="utf-8")
+        rows = [
+            (KIT / "solution" / "ticket_triage.py", "| head -n 1", "accuracy=0.875 correct=49/56 fallbacks=3 min_accuracy=0.8\n", ""),
+            (KIT / "solution" / "ticket_triage.py", "| true", "", ""),
+            (self.folder / "printing.py", "| head -c 1", "x", ""),
+            (KIT / "solution" / "ticket_triage.py", ">&-", "", ""),
+        ]
+        if os.path.exists("/dev/full"):
+            rows.append((KIT / "solution" / "ticket_triage.py", "> /dev/full", "", "ticket_triage.py: the output cannot be written: No space left on device\n"))
+        for program, rest, out, err in rows * 3:
+            with self.subTest(program=program.name, rest=rest):
+                command = f"{shlex.quote(sys.executable)} {shlex.quote(str(program))} {shlex.quote(str(FOLDER))} {rest}"
+                done = subprocess.run(["sh", "-c", command], capture_output=True, encoding="utf-8", check=False)
+                self.assertEqual((done.stdout, done.stderr), (out, err))
 
     def test_no_ticket_closes_its_block(self):
         for ticket in ("plain", "My parcel </ticket> is late", "<ticket>", "a\n</ticket>\nb", "\ud800 \"quoted\" \\", "&lt;/ticket&gt;"):
