@@ -877,10 +877,10 @@ class EvalHarness:
         groups = [samples[place : place + self.samples] for place in range(0, len(samples), self.samples)]
         reports = []
         for task, group in zip(self.tasks, groups):
-            numbers = summarize(group, self.ks)
+            numbers = summarize(list(group), self.ks)
             plug_in = {str(k): round(plug_in_at_k(numbers["samples"], numbers["passes"], k), RATE_PLACES) for k in self.ks}
             reports.append(TaskReport(task.id, {**numbers, "pass_at_k_plug_in": plug_in}, group))
-        numbers = summarize(samples, ())
+        numbers = summarize(list(samples), ())
         rate = numbers.pop("pass_rate")
         mean = lambda estimate, k: round(
             sum(estimate(self.samples, task.numbers["passes"], k) for task in reports) / len(reports), RATE_PLACES
