@@ -85,6 +85,7 @@ def command_line():
     limits.add_argument("--memory", metavar="MIB", type=whole, default=512, help="memory of a submission (default 512)")
     limits.add_argument("--exec", metavar="PREFIX", default="", help="put this command before the interpreter, e.g. docker run ...")
     limits.add_argument("--python", metavar="NAME", help="the interpreter that runs a submission")
+    limits.add_argument("--no-sandbox", action="store_true", help="Linux: let a submission read your files and use the network")
     grading = parser.add_argument_group("for instructors")
     grading.add_argument("--jobs", metavar="N", type=whole, default=os.cpu_count() or 1, help="submissions side by side (default: the cores)")
     grading.add_argument("--seed", metavar="N", type=seed, help="what --fresh draws, to repeat a run; 0: as the tests are written")
@@ -209,7 +210,18 @@ def earlier_submissions(options, limits):
             known += result["submissions"]
         else:
             complain(f"--resume {path}: another kit, another seed or other limits made that result, so all are graded again")
-    return known
+    return without_freer(known, options, limits)
+
+
+def without_freer(known, options, limits):
+    """Return the submissions of an earlier result but for those that could reach more then than they can now."""
+    from grader.cohort import look_at_place
+
+    now = set(look_at_place(limits, options.lab)[1]) if known and not limits.why_open() else set()
+    kept = [entry for entry in known if now <= set(entry["closed_in"])]
+    if len(kept) < len(known):
+        complain(f"--resume {options.resume}: {len(known) - len(kept)} of its submissions were less closed in, so they are graded again")
+    return kept
 
 
 def wanted_reports(options, submissions):
@@ -249,11 +261,11 @@ def grade_many(submissions, left_out, options, limits, screen):
     """Grade a class; write the reports and show it. Exit code 0 when every submission passes."""
     wanted, known, keep = wanted_reports(options, submissions), earlier_submissions(options, limits), keeper(options)
     writers = {name: format_of(name).report for name in wanted}  # now: later it could be a file that a submission has rewritten
-    from grader.cohort import Stop, fault_of_place, grade_class
+    from grader.cohort import Stop, grade_class, look_at_place
     from grader.screen.screen import Progress
     from grader.screen.table import class_lines
 
-    fault = (options.exec or options.python) and fault_of_place(limits, options.lab)
+    fault = (options.exec or options.python) and look_at_place(limits, options.lab)[0]
     if fault:
         raise UsageError(f"{' '.join([*limits.prefix, limits.python])}: {fault}")
     progress = Progress("submissions")
@@ -372,7 +384,7 @@ def run(arguments):
     if options.fresh:
         options.seed = drawn_seed()
     try:
-        limits = Limits(options.timeout, options.memory, options.exec, options.python, options.seed or 0)
+        limits = Limits(options.timeout, options.memory, options.exec, options.python, options.seed or 0, not options.no_sandbox)
     except ValueError as error:
         raise UsageError(f"--exec {options.exec}: {error}") from error
     check_room()

@@ -334,8 +334,11 @@ def leave(workers, *_):
         os._exit(0)
 
 
-def fault_of_place(limits, lab):
-    """Return why the place that --exec or --python names cannot run a submission, or None: else a whole class would get 0."""
+def look_at_place(limits, lab):
+    """Return (why no submission can run where limits say, or None; what for one is closed in there).
+
+    It is asked before a whole class gets 0 for a fault of the place.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"{lab}.py")
         path.write_text("pass\n", encoding="utf-8")
@@ -343,5 +346,5 @@ def fault_of_place(limits, lab):
             try:
                 session.ready()
             except Lost as error:
-                return str(error)
-    return None
+                return str(error), []
+            return None, session.closed_in

@@ -123,6 +123,7 @@ class Report:
         """sources: {module: text}; unwritten: functions to write that are not; load_failure: a Failure, or None."""
         self.path, self.lab, self.marks, self.sources, self.load_failure = Path(path), lab, marks, sources, load_failure
         self.unwritten, self.notes, self.seed = unwritten, [], fresh.seed
+        self.closed_in, self.why_not = [], ""  # what for its process was closed in, and why not for the rest
         self.sentences = {clause: text for mark in reversed(marks) for clause, text in mark.sentences.items()}
         self.task = "TASK.md" if lab == MAIN_LAB else f"scenario/{lab}/TASK.md"
 
@@ -164,6 +165,8 @@ class Report:
             "total": len(self.marks),
             "seconds": round(sum(mark.seconds for mark in self.marks), 3),
             "reason": self.reason,
+            "closed_in": self.closed_in,
+            "why_not": self.why_not,
             "first_failing": self.failures(failed)[0]["clause"] if failed else None,
             "clauses": {clause: verdict for verdicts in verdicts_by_clause(self.marks).values() for clause, verdict in verdicts.items()},
             "marks": [self.mark_as_dict(mark) for mark in self.marks],
@@ -233,8 +236,11 @@ def grade_session(session, pattern="", progress=None):
     """Grade the submission of a session that is open; return its Report."""
     marks = run_tests(tests_of(session.lab, RemoteModule(session.lab, session), session.limits.seed), session, pattern, progress)
     if session.load_failure:
-        return report_of_none(session.path, session.lab, marks, session.load_failure, session.sources)
-    return report_of(session.path, session.lab, marks, session.sources, set(session.functions))
+        report = report_of_none(session.path, session.lab, marks, session.load_failure, session.sources)
+    else:
+        report = report_of(session.path, session.lab, marks, session.sources, set(session.functions))
+    report.closed_in, report.why_not = session.closed_in or [], session.why_not
+    return report
 
 
 def report_of(path, lab, marks, sources, names):

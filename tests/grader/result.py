@@ -126,6 +126,18 @@ def seed_lines(result):
     return [f"The names and numbers in the tests come from seed {seed}: --seed {seed} repeats this."] if seed else []
 
 
+def sandbox_lines(result):
+    """Return the line that tells what for every submission was closed in, and why not for the rest; none where none started."""
+    started = [entry for entry in result["submissions"] if entry["closed_in"] or entry["why_not"]]
+    if not started:
+        return []
+    words = [word for word in started[0]["closed_in"] if all(word in entry["closed_in"] for entry in started)]
+    why_not = next((entry["why_not"] for entry in started if entry["why_not"]), "")
+    if not words:
+        return [f"Not closed in: {why_not}"]
+    return [f"Closed in: {', '.join(words)}" + (f" ({why_not})" if why_not else "")]
+
+
 def told(failure, verdict):
     """Return (label, text) of what is said of a failure: the call, the replies it plays, expected, got, why, at.
 
@@ -148,6 +160,7 @@ FIELDS = {
     "a submission": {
         "name": TEXT, "path": TEXT, "passed": (int,), "total": (int,), "seconds": NUMBER, "reason": OPTIONAL, "first_failing": OPTIONAL,
         "clauses": (dict,), "marks": (list,), "digest": TEXT, "edits": TEXTS,
+        "closed_in": TEXTS, "why_not": TEXT,
     },
     "a mark": {"name": TEXT, "verdict": TEXT, "seconds": NUMBER, "failure": (dict, type(None)), "printed": TEXT},
     "a failure": {"clause": TEXT, "sentence": TEXT, **dict.fromkeys(("call", "expected", "got", "reason", "because", "at"), OPTIONAL), "replies": TEXTS},

@@ -52,7 +52,7 @@ for part in json.load(open(sys.argv[1], encoding="utf-8")):
         sys.stdout.buffer.write(part.encode("latin-1"))
         sys.stdout.buffer.flush()
 """
-READY, LOADED = (line(**fields).decode() + "\n" for fields in ({"kind": "ready"}, {"kind": "loaded", "functions": ["f"], "errors": ["TriageError"]}))
+READY, LOADED = (line(**fields).decode() + "\n" for fields in ({"kind": "ready", "closed_in": [], "why_not": ""}, {"kind": "loaded", "functions": ["f"], "errors": ["TriageError"]}))
 
 
 class Sessions(Place):

@@ -26,8 +26,14 @@ def seen():
     folder = os.getcwd()
     variables = {name: value.replace(folder, "FOLDER") for name, value in os.environ.items() if name != "LC_CTYPE"}
     depth = len([frame for frame in iter_frames(sys._getframe())])
-    return [variables, os.listdir(folder), limits, sorted(os.listdir("/proc/self/fd"))[:-1], sys.argv, sys.flags[:], sys.path, depth,
+    return [variables, os.listdir(folder), limits, [number for number in range(400) if is_open(number)], sys.argv, sys.flags[:], sys.path, depth,
             os.getpid() == os.getpgid(0) == os.getsid(0), sys.stdin.read(), threading.active_count(), sorted(name for name in sys.modules if "." in name and "._" not in name), signal.getsignal(signal.SIGINT).__name__, "gc" in sys.modules]
+def is_open(number):
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 def iter_frames(frame):
     while frame:
         yield frame

@@ -95,21 +95,26 @@ class Conversation:
         self.files = files  # names of the submission's files
         self.errors = {}  # {name: class} of the lab's exceptions
         self.received = received  # in the running test
+        self.closed_in, self.why_not = [], ""  # what for the worker has closed itself in, and why not for the rest
         self.due = ANSWERS[None]  # the kinds that may come next
         self.numbers = itertools.count()  # of what is given to the worker
         self.ahead = collections.deque()  # the calls whose answers are not read yet
 
     # ---- what the tests want
 
+    def begin(self):
+        """Wait until the worker is ready; what it says then can be believed, since it has not got the submission yet."""
+        self.time.allow(START_LIMIT, f"its process did not start within {START_LIMIT:g} s")
+        if self.worker.to_send:
+            self.write(self.worker.to_send)
+        _, fields = self.receive()
+        self.closed_in, self.why_not = fields["closed_in"], fields["why_not"]
+
     def load(self, module, sources, errors, memory):
         """Have the submission loaded; return the names of its functions, and of its exceptions that are as handed out.
 
         errors: {name: names of bases}. Lost says why it does not load.
         """
-        self.time.allow(START_LIMIT, f"its process did not start within {START_LIMIT:g} s")
-        if self.worker.to_send:
-            self.write(self.worker.to_send)
-        self.receive()
         seconds = self.time.seconds
         self.time.allow(seconds, f"it did not load within {seconds:g} s")
         processor = int(seconds + 2) * 20  # seconds of the processor: for all tests, and the last resort when this process dies

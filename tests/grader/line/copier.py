@@ -1,7 +1,7 @@
 """The far end of a template (see template.py): what stands before the parts of a worker in the source that it is sent.
 
-It imports what a worker imports, and then makes a copy of the process for each request. In the copy it comes to its
-end, and the source of the worker follows. Linux only.
+It imports what a worker imports, prepares what a worker closes itself in with, and then makes a copy of the process for
+each request. In the copy it comes to its end, and the source of the worker follows. Linux only.
 
 A request is a JSON line over the socket at 0, with the descriptors that are 0, 1 and 2 of the copy; the answer is the
 copy's number. Who asks takes the copy over as a child, since the process in between has ended by then.
@@ -21,14 +21,20 @@ import socket
 import sys  # noqa: F401
 import tempfile  # noqa: F401
 
+from grader.line.sandbox import enter, prepared_room
+
 REQUEST_LIMIT = 1 << 16  # bytes
 
 
-def copy_when_asked():
-    """Return in each copy, never in the process that makes them."""
+def copy_when_asked(kept_out):
+    """Return in each copy, when it has closed itself in, what for; never in the process that makes them.
+
+    kept_out: None for not to close in.
+    """
     prctl = ctypes.CDLL(None).prctl
     prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: it ends with the grader, even when a submission has stopped it
     prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: no process of the same user can look into it, or change it
+    room = prepared_room(kept_out) if kept_out is not None else (None, "")
     gc.freeze()  # what is imported stays where it is, so copies share it
     requests = socket.socket(fileno=os.dup(0))
     numbers_out, numbers_in = os.pipe()
@@ -50,11 +56,13 @@ def copy_when_asked():
     os.setsid()
     for descriptor, pipe in enumerate(pipes):
         os.dup2(pipe, descriptor)
-    requests.detach()
-    os.closerange(3, max(pipes[-1], numbers_in) + 1)
     request = json.loads(request)
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
+    closed_in = enter(room, request["folder"])
+    requests.detach()
+    os.closerange(3, max(pipes[-1], numbers_in) + 1)
+    return closed_in
 
 
-copy_when_asked()
+CLOSED_IN = copy_when_asked(KEPT_OUT)  # noqa: F821 - the near end writes it in front

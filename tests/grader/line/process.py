@@ -14,6 +14,8 @@ from grader.line.processes import children, end_process, remove_folder, running_
 
 BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
 FAR_END = ("protocol.py", "program.py", "worker.py")  # the files that make up the source of a worker
+KIT = Path(__file__).resolve().parents[3]
+KEPT_OUT = [str(KIT / room) for room in ("solution", "starter", "scenario", "tests")]  # from workers, wherever the kit lies
 OWN_IMPORT = re.compile(r"^from grader\.[\w.]+ import (\([^)]*\)|.*)\n", re.MULTILINE)
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 NOT_STARTED = "the worker did not start"  # the beginning of a reason that is not a fault of the submission's
@@ -30,17 +32,33 @@ def source_of(*names):
 class Limits:
     """What a submission may use: seconds for each test, memory in MiB; exec and python say where it runs.
 
-    seed is the grader's alone: it renames the data of the tests, and no worker learns it.
+    seed is the grader's alone: it renames the data of the tests, and no worker learns it. sandbox: whether a worker closes
+    itself in (see sandbox.py), which it can on this machine only, and on Linux.
     """
 
-    def __init__(self, seconds=5.0, memory=512, prefix="", python=None, seed=0):
+    def __init__(self, seconds=5.0, memory=512, prefix="", python=None, seed=0, sandbox=True):
         self.seconds, self.memory, self.seed = seconds, memory, seed
+        self.sandbox = sandbox
         self.prefix = shlex.split(prefix)  # the words that stand before the interpreter
         self.python = python or ("python3" if self.prefix else sys.executable)
 
     def as_dict(self):
         """Return what a verdict can depend on; python is left out where it is the grader's own."""
         return {"seconds": self.seconds, "memory": self.memory, "exec": self.prefix, "python": Path(self.python).name}
+
+    def why_open(self):
+        """Return why a worker does not close itself in, or "" where it does so as far as the kernel can."""
+        if not self.sandbox:
+            return "--no-sandbox"
+        if self.prefix:
+            return "--exec says where they run"
+        return "" if sys.platform == "linux" else "this needs Linux"
+
+    def source(self, *first):
+        """Return the source of a worker, behind those of other files of this folder."""
+        kept_out = None if self.why_open() else KEPT_OUT
+        files = [*(["sandbox.py"] if kept_out is not None else []), *first, *FAR_END]
+        return f"KEPT_OUT = {ascii(kept_out)}\n".encode("ascii") + source_of(*files)
 
     def command(self, size):
         """Return the command line of a worker whose source has size bytes. ssh gives its words to a shell: quoted."""
@@ -73,7 +91,7 @@ class Workers:
         """owner: the number of the process that clears up when this one is killed; None: there is none."""
         self.limits = limits or Limits()
         self.owner = owner or os.getpid()
-        self.source = source_of(*FAR_END)
+        self.source = self.limits.source()
         self.template = None  # a Template that workers are copies of; without one each is started
         self.running = None  # the WorkerProcess that was made last
 
@@ -118,6 +136,8 @@ class WorkerProcess:
             raise Lost(f"{NOT_STARTED}: {self.limits.command(0)[0]}: {error.strerror}") from error
         self.before = set(children()) - {self.process.pid}
         self.channel = Channel(self.process)
+        if self.to_send:  # now: it gets ready while the tests are imported here
+            self.to_send = self.channel.write_at_once(self.to_send)
 
     def copy(self, workers):
         """Return a copy of the template, or None where there is none or it fails."""

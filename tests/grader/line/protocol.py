@@ -22,7 +22,7 @@ FROM_NEAR = {  # kind: its fields, each with the types that it may have
     "failure": {"number": (int,), "class": (str,), "builtin": (str,), "args": (list,)},  # the function raised this
 }
 FROM_FAR = {
-    "ready": {},  # unasked: the interpreter has started
+    "ready": {"closed_in": (list,), "why_not": (str,)},  # unasked: it has started; what for it has closed itself in
     "loaded": {"functions": (list,), "errors": (list,)},  # names; errors: those that are as they were handed out
     "returned": {"value": ()},
     "raised": {"class": (str,), "lab": (str, NONE), "builtin": (str,), "same": (int, NONE), "message": (str,), "place": (list, NONE)},

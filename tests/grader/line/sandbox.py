@@ -12,11 +12,15 @@ Both can be made tighter later, never undone. The text of this file is sent to w
 kit. Names in capitals are the kernel's, from linux/landlock.h, linux/seccomp.h, linux/filter.h and asm/unistd.h.
 """
 
-import ctypes
-import mmap
 import os
 import struct
 import sys
+
+try:
+    import ctypes
+    import mmap
+except ImportError:  # a Python that was built without them
+    ctypes = None
 
 FILES, NETWORK, SIGNALS = "files", "network", "signals"  # what a process is closed in for
 INSTALLED = ("site-packages", "dist-packages")  # folders in the standard library's folder that are not part of it
@@ -60,7 +64,8 @@ SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW = 1, 4
 SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO, SECCOMP_RET_KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
 LOAD, AND, EQUAL, GREATER, RETURN = 0x20, 0x54, 0x15, 0x25, 0x06  # BPF_LD_W_ABS, _AND_K, _JEQ_K, _JGT_K, _RET_K
 NUMBER_AT, MACHINE_AT, ARGUMENTS_AT = 0, 4, 16  # in struct seccomp_data
-REFUSED, PRETENDED, UNKNOWN = (SECCOMP_RET_ERRNO | error for error in (1, 0, 38))  # EPERM, no error, ENOSYS
+EPERM, ENOSYS = 1, 38
+REFUSED, PRETENDED, UNKNOWN = SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ERRNO, SECCOMP_RET_ERRNO | ENOSYS
 MACHINES = {  # AUDIT_ARCH_..., the column in CALLS, __NR_seccomp
     "x86_64": (0xC000003E, 0, 317),
     "aarch64": (0xC00000B7, 1, 277),
@@ -291,7 +296,12 @@ class Room:
     """What a process can close itself in with. A process that makes copies of itself prepares one for all of them."""
 
     def __init__(self, kept_out=(), version=None):
-        """Find out and open what is needed. kept_out: see python_needs; version: lower than the kernel's, in tests."""
+        """Find out and open what is needed; OSError where that cannot be.
+
+        kept_out: see python_needs. version: of Landlock, lower than the kernel's, for tests.
+        """
+        if ctypes is None:
+            raise OSError(ENOSYS, "this Python has no ctypes")
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.libc.syscall.restype = ctypes.c_long
         known = max(0, self.libc.syscall(CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION))
@@ -311,19 +321,19 @@ class Room:
 
         folder: where it may write. A thread that was started before stays outside.
         """
-        done, missing = set(), [] if self.version else ["this kernel has no Landlock"]
-        steps = [
-            (self.give_up_rights, set()),
-            (self.restrict, {FILES, SIGNALS} if self.version >= SCOPE_VERSION else {FILES} if self.version else set()),
-            (self.add_filter, {NETWORK, SIGNALS}),
-        ]
-        for step, what in steps:
+        done, missing = set(), []
+        steps = (set(), self.give_up_rights), (self.of_landlock(), self.restrict), ({NETWORK, SIGNALS}, self.add_filter)
+        for what, step in steps:
             try:
                 step(folder)
                 done |= what
             except OSError as error:
-                missing.append(f"{step.__name__}: {error.strerror}")
+                missing.append(error.strerror)
         return [name for name in (FILES, NETWORK, SIGNALS) if name in done], "; ".join(missing)
+
+    def of_landlock(self):
+        """Return what this version of Landlock closes in."""
+        return {FILES, SIGNALS} if self.version >= SCOPE_VERSION else {FILES}
 
     def call(self, name, *arguments):
         """Call a function of the C library; OSError when it fails."""
@@ -335,7 +345,7 @@ class Room:
     def restrict(self, folder):
         """Let Landlock allow what the rules say and the own folder, and nothing else."""
         if not self.version:
-            return
+            raise OSError(ENOSYS, "this kernel has no Landlock")
         self.open_rule(folder, OWN)
         network = LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP if self.version >= NET_VERSION else 0
         scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL if self.version >= SCOPE_VERSION else 0
@@ -360,7 +370,7 @@ class Room:
         """Let the kernel refuse the calls that Landlock does not; OSError when it cannot."""
         machine = os.uname().machine
         if machine not in MACHINES or sys.maxsize < 1 << 32:
-            raise OSError(0, f"the numbers of calls on {machine} are not in the list")
+            raise OSError(ENOSYS, f"the numbers of calls on {machine} are not in the list")
         architecture, column, number = MACHINES[machine]
         program = filter_program(rules_for(self.version, os.getpid()), architecture, column)
         code = ctypes.create_string_buffer(program, len(program))
@@ -395,3 +405,17 @@ def filter_program(rules, architecture, column):
             program += [(EQUAL, 0, len(block), number), *block]
     program.append((RETURN, 0, 0, SECCOMP_RET_ALLOW))
     return b"".join(struct.pack("HBBI", *instruction) for instruction in program)  # struct sock_filter
+
+
+def prepared_room(kept_out):
+    """Return (a Room, ""), or (None, why there is none)."""
+    try:
+        return Room(kept_out), ""
+    except OSError as error:
+        return None, error.strerror or str(error)
+
+
+def enter(prepared, folder):
+    """Enter what prepared_room has returned, as Room.enter does. Without a room a process runs as it does elsewhere."""
+    room, why_not = prepared
+    return room.enter(folder) if room else ([], why_not)

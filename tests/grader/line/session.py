@@ -38,6 +38,8 @@ class Session:
         self.errors = error_classes(exceptions_of(self.lab))  # {name: class}: what tests catch
         self.intact = set()  # the names of those that the submission has as they were handed out
         self.functions = {}  # {name: RemoteFunction}
+        self.closed_in = None  # what for each of its workers has closed itself in: words of sandbox.py; None: none has started
+        self.why_not = self.limits.why_open()  # and why not for the rest
         self.load_failure = None  # the Lost of a submission that cannot be read or does not load
         self.lost = None  # the Lost of the running test: every further call in it meets the same
         self.time = TimeLeft(self.limits.seconds)
@@ -93,6 +95,9 @@ class Session:
     def load(self, worker):
         """Have the submission loaded by a worker; return the Conversation with it."""
         conversation = Conversation(worker, self.time, self.received, {f"{name}.py" for name in self.sources})
+        conversation.begin()
+        self.closed_in = [word for word in conversation.closed_in if self.closed_in is None or word in self.closed_in]
+        self.why_not = self.why_not or conversation.why_not
         functions, intact = conversation.load(self.lab, self.sources, exceptions_of(self.lab), self.limits.memory)
         self.functions = {name: self.functions.get(name) or RemoteFunction(name, self) for name in functions}
         self.intact = set(intact)

@@ -13,11 +13,9 @@ import subprocess
 import sys
 import time
 
-from grader.line.process import FAR_END, source_of
 from grader.line.processes import END_LIMIT, guard_this_process, signal_group, wait_for
 
 COPY_LIMIT = 10.0  # seconds for a template to start, and to make a copy
-SOURCE = source_of("copier.py", *FAR_END)
 
 
 class Template:
@@ -30,10 +28,11 @@ class Template:
         self.process = None
         self.line, far = socket.socketpair()
         self.line.settimeout(COPY_LIMIT)
+        source = limits.source("copier.py")
         pipes = {"stdin": far, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
-            self.process = subprocess.Popen(limits.command(len(SOURCE)), env=environment, start_new_session=True, **pipes)
-            self.line.sendall(SOURCE)
+            self.process = subprocess.Popen(limits.command(len(source)), env=environment, start_new_session=True, **pipes)
+            self.line.sendall(source)
         except OSError:
             self.end()
             raise

@@ -1,7 +1,7 @@
 """The far end of the line: runs a submission in a process of its own, and answers the near end (see protocol.py).
 
-It comes over stdin as text, behind protocol.py and program.py, so it needs no file; its imports of these are left out.
-The near end trusts nothing that this end says: the submission in this process can do as it likes with it.
+It comes over stdin as text, behind sandbox.py, protocol.py and program.py, so it needs no file; its imports of these are
+left out. The near end trusts nothing that this end says: the submission in this process can do as it likes with it.
 """
 
 import builtins
@@ -19,9 +19,11 @@ from grader.line.protocol import (
     FROM_NEAR, MESSAGE_LIMIT, NAMES_LIMIT, PLAIN_TYPES, TEXT_LIMIT,
     ANSWERS, TooLarge, encode, fields_of, line_of, looks_tagged, untag,
 )
+from grader.line.sandbox import enter, prepared_room
 
 WORK = ("load", "call", "calls", "main")  # the kinds of messages that begin something
 PRELOADED = ("_sitebuiltins", "argparse", "collections.abc", "tempfile")  # most submissions import these, or loading needs them
+REACH = "a submission may read Python's own files and write in its own folder, and has no network"
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
 PROCESS_LIMIT = 256  # processes and threads of the submission
 
@@ -63,6 +65,7 @@ class Submission:
         self.builtins = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}  # before it can change them
         self.far_end = None  # the module that holds this code, when it is no longer __main__
         self.foreign = {}  # {number: exception} that the grader's functions have raised in this call
+        self.closed_in = []  # what for this process is closed in
         self.temporary = os.environ.get("TMPDIR")  # whatever the submission makes of it
 
     def load(self, module, sources, errors):
@@ -142,6 +145,8 @@ class Submission:
             message = str(error.msg)
         if isinstance(error, ModuleNotFoundError):
             message += ": only the standard library, and the files beside it, can be imported"
+        if isinstance(error, PermissionError) and self.closed_in:
+            message += f": {REACH}"
         kinds = type.mro(type(error))
         lab = next((name for base in kinds for name, kind in self.errors.items() if kind is base), None)
         builtin = next(base.__name__ for base in kinds if base.__module__ == "builtins")
@@ -263,10 +268,14 @@ class Worker:
             except TooLarge as error:
                 self.send("raised", *self.submission.describe(error))
 
-    def serve(self):
-        self.send("ready")
+    def serve(self, kept_out, closed_in):
+        """Close this process in, and answer messages. kept_out: None for not to; closed_in: what for it is closed in already."""
         for name in PRELOADED:  # now, since the grader is busy anyway
             __import__(name)
+        if closed_in is None:
+            closed_in = ([], "") if kept_out is None else enter(prepared_room(kept_out), os.getcwd())
+        self.submission.closed_in = closed_in[0]
+        self.send("ready", *closed_in)
         kinds = {kind: getattr(self, kind) for kind in WORK}
         while True:
             kind, fields = self.receive(WORK)
@@ -304,7 +313,7 @@ def no_debugger(*_, **__):
     raise RuntimeError("breakpoint() works with --debug only")
 
 
-def start():
+def start(kept_out, closed_in=None):
     """Move the line to private descriptors, put nothing and a bounded memory in the place of 0, 1 and 2, and serve.
 
     So a print, a write to descriptor 1 and a read of stdin touch nothing that the grader reads.
@@ -324,11 +333,11 @@ def start():
     worker = Worker(lines_in, lines_out)
     worker.streams.install()
     try:
-        worker.serve()
+        worker.serve(kept_out, closed_in)
     except BaseException as error:  # no memory for a message, or what the submission did to this end
         os.write(said, f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:TEXT_LIMIT])
         os._exit(1)
 
 
 if __name__ == "__main__":
-    start()
+    start(KEPT_OUT, globals().get("CLOSED_IN"))  # noqa: F821 - the near end writes it in front

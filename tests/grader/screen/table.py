@@ -1,6 +1,6 @@
 """A class as lines of text: a row for each submission, the total, and the clauses that fail most."""
 
-from grader.result import LEFT_OUT, clauses_that_fail, seed_lines
+from grader.result import LEFT_OUT, clauses_that_fail, sandbox_lines, seed_lines
 from grader.screen.screen import fold, width_of
 from grader.text import visible
 
@@ -41,7 +41,7 @@ def total_lines(result):
         lines.append(f"Not graded: {len(result['missing'])} ({some(result['missing'])})")
     if result["left_out"]:
         lines.append(f"{LEFT_OUT}: {len(result['left_out'])} ({some(result['left_out'])})")
-    return lines + seed_lines(result)
+    return lines + seed_lines(result) + [visible(line) for line in sandbox_lines(result)]
 
 
 def some(names):

@@ -5,4 +5,4 @@ Processes that leave the group and hold the line; a bounded number.
 import subprocess
 
 for _ in range(5):
-    subprocess.Popen(["sleep", "7654.3"], start_new_session=True, close_fds=False)
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(7654.3)"], start_new_session=True, close_fds=False)
