@@ -105,7 +105,7 @@ class Place(WithFolder):
             (self.folder / name).mkdir()
             wait = f"import os, time\nif not os.path.exists({str(flag)!r}):\n    open({str(flag)!r}, 'w').close()\n    time.sleep(60)\n" if name == "late" else ""
             (self.folder / name / "ticket_triage.py").write_text(wait + solution_of("ticket_triage"), encoding="utf-8")
-        done = run(VERIFY, self.folder / "late", self.folder / "other", "--timeout", "3", "--jobs", "2")
+        done = run(VERIFY, self.folder / "late", self.folder / "other", "--timeout", "3", "--jobs", "2", "--no-sandbox")
         self.assertEqual((done.returncode, done.stdout.count("15 of 15")), (0, 2), done.stdout)
 
     def test_a_fault_of_the_program_is_one_line_and_not_a_verdict(self):

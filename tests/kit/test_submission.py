@@ -139,7 +139,7 @@ class Sessions(Place):
 
     def test_a_later_load_that_fails_slowly_costs_the_limit_once_in_a_test(self):
         text = "import os, time\nMARK = %r\nif os.path.exists(MARK): time.sleep(99)\nopen(MARK, 'w').close()\ndef f(): os._exit(3)\n"
-        session, lab = self.session(text % str(self.folder / "mark"), seconds=0.5)
+        session, lab = self.session(text % str(self.folder / "mark"), seconds=0.5, sandbox=False)
         with self.assertRaisesRegex(Lost, "exit code 3"):
             lab.f()
         for _ in range(2):

@@ -5,6 +5,8 @@ What main prints goes through a process that is given sys.stdout, and one that i
 import contextlib
 import subprocess
 
+_COPY = [sys.executable, "-c", "import sys; sys.stdout.buffer.write(open('/dev/stdin', 'rb').read())"]
+_LOADED = [sys.executable, "-c", "print('loaded')"]
 _main = main
 
 
@@ -13,10 +15,10 @@ def main(argv=None):
     with contextlib.redirect_stdout(said[0]), contextlib.redirect_stderr(said[1]):
         code = _main(argv)
     out, err = (text.buffer.getvalue() for text in said)
-    subprocess.run(["cat"], input=out, stdout=sys.stdout, check=True)
-    subprocess.run(["cat", "/dev/stdin"], input=err, stdout=sys.stderr, check=True)
+    subprocess.run(_COPY, input=out, stdout=sys.stdout, check=True)
+    subprocess.run(_COPY, input=err, stdout=sys.stderr, check=True)
     return code
 
 
-subprocess.run(["echo", "loaded"], stdout=sys.stdout, stderr=sys.stderr, check=True)
-subprocess.run(["echo", "loaded"], check=True)
+subprocess.run(_LOADED, stdout=sys.stdout, stderr=sys.stderr, check=True)
+subprocess.run(_LOADED, check=True)
