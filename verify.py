@@ -347,7 +347,7 @@ def grade_lab(options, limits):
     if is_class or wanted or options.resume is not None:
         refuse_useless(FOR_ONE, options, "one submission, and without a report")
         return grade_many(submissions, left_out, options, limits, screen)
-    report = grade_and_show(submissions[0][1], options, limits, screen)
+    report = grade_and_show(submissions[0].place, options, limits, screen)
     return PASSED if report.complete and not options.k and not options.debug else FAILED
 
 

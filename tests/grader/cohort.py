@@ -20,6 +20,7 @@ from grader.grading import grade, grade_nothing
 from grader.guard import Guard
 from grader.intake.handout import changed_parts
 from grader.intake.sources import Unreadable, read_sources
+from grader.intake.targets import Submission
 from grader.line.errors import Lost
 from grader.line.process import NOT_STARTED, Workers, folder_prefix
 from grader.line.processes import end_other_sessions, guard_this_process, remove_folder
@@ -77,13 +78,13 @@ def taken_over(submissions, known, lab):
     """
     earlier = {(entry["name"], entry["digest"]): entry for entry in known if not entry["reason"]}
     taken = {}
-    for number, (name, place) in enumerate(submissions if earlier else ()):
+    for number, each in enumerate(submissions if earlier else ()):
         try:
-            entry = isinstance(place, Path) and earlier.get((name, digest_of(read_sources(place, lab))))
+            entry = isinstance(each.place, Path) and earlier.get((each.name, digest_of(read_sources(each.place, lab))))
         except Unreadable:
             continue
         if entry:
-            taken[number] = {**entry, "path": str(place)}
+            taken[number] = {**entry, "path": str(each.place), **told_by_the_place(each)}
     return taken
 
 
@@ -91,12 +92,13 @@ def taken_over(submissions, known, lab):
 
 
 def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=None, keep=None, stop=None):
-    """Grade [(name, place)] with that many processes; return the result, incomplete when stop was asked for in between.
+    """Grade a list of Submission (or the first fields of one) with that many processes; return the result, incomplete when stop was asked for in between.
 
     known: submissions of an earlier result. left_out: names that are not submissions, for the result.
     progress(done, total) is called at the beginning and after each; keep(result), then keep(result, submission) for each
     that is graded, with what a kill must not lose.
     """
+    submissions = [Submission(*each) for each in submissions]
     begun, started = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
     guard_this_process()
     result = {
@@ -104,23 +106,28 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
         "left_out": list(left_out), "started": started.isoformat(timespec="seconds"), "seconds": 0.0, "tests": tests_as_dicts(lab),
     }  # all that is read of the kit is read before the first submission runs
     graded = taken_over(submissions, known, lab)
-    left = [(number, *submission) for number, submission in enumerate(submissions) if number not in graded]
+    left = [(number, each.name, each.place) for number, each in enumerate(submissions) if number not in graded]
     progress, keep = progress or (lambda done, total: None), keep or (lambda result, submission=None: None)
     progress(0, len(left))
     keep({**result, "submissions": list(graded.values())})
     stop = stop or Stop()
     try:
         for done, (number, entry) in enumerate(grade_all(left, limits, jobs, lab, stop), start=1):
-            graded[number] = with_texts_of(result["tests"], entry)
+            graded[number] = {**with_texts_of(result["tests"], entry), **told_by_the_place(submissions[number])}
             keep(result, graded[number])
             progress(done, len(left))
     except KeyboardInterrupt:  # the result says what is missing
         pass
     except (PlaceError, OSError) as error:
         stop.fault = str(error)
-    missing = [name for number, (name, _) in enumerate(submissions) if number not in graded]
+    missing = [each.name for number, each in enumerate(submissions) if number not in graded]
     seconds, in_order = round(time.monotonic() - begun, 3), [graded[number] for number in sorted(graded)]
     return {**result, "complete": not missing, "missing": missing, "seconds": seconds, "submissions": in_order}
+
+
+def told_by_the_place(submission):
+    """Return what a result says of a Submission that its grading does not know."""
+    return {"id": submission.id, "late": submission.late, "notes": list(submission.notes)}
 
 
 def tests_as_dicts(lab):

@@ -159,8 +159,8 @@ FIELDS = {
     "a test": {"name": TEXT, "function": TEXT, "title": TEXT, "clauses": TEXTS},
     "a submission": {
         "name": TEXT, "path": TEXT, "passed": (int,), "total": (int,), "seconds": NUMBER, "reason": OPTIONAL, "first_failing": OPTIONAL,
-        "clauses": (dict,), "marks": (list,), "digest": TEXT, "edits": TEXTS,
-        "closed_in": TEXTS, "why_not": TEXT,
+        "clauses": (dict,), "marks": (list,), "digest": TEXT, "edits": TEXTS, "closed_in": TEXTS, "why_not": TEXT,
+        "id": TEXT, "late": (bool,), "notes": TEXTS,
     },
     "a mark": {"name": TEXT, "verdict": TEXT, "seconds": NUMBER, "failure": (dict, type(None)), "printed": TEXT},
     "a failure": {"clause": TEXT, "sentence": TEXT, **dict.fromkeys(("call", "expected", "got", "reason", "because", "at"), OPTIONAL), "replies": TEXTS},
@@ -272,20 +272,21 @@ def check_submission(submission, names):
 
 
 def row_of(result, submission):
-    """Return a submission with a status, notes, and one mark for each test of the result, in their order."""
+    """Return a submission with a status, remarks, and one mark for each test of the result, in their order."""
     given = {mark["name"]: mark for mark in submission["marks"]}
     blank = {"verdict": NOT_RUN, "seconds": 0.0, "failure": None, "printed": ""}
     marks = [{**blank, **test, **given.get(test["name"], {})} for test in result["tests"]]
     passed = sum(mark["verdict"] == PASSED for mark in marks)
     failed_status = DID_NOT_RUN if submission["reason"] else FAILED
     status = PASSED if marks and passed == len(marks) else failed_status
-    row = {"edits": [], "status": status, **submission, "marks": marks, "passed": passed, "total": len(marks)}
-    return {**row, "notes": [f"{row['status']}: {row['reason']}"] * bool(row["reason"]) + row["edits"]}
+    row = {"status": status, **submission, "marks": marks, "passed": passed, "total": len(marks)}
+    return {**row, "remarks": [f"{row['status']}: {row['reason']}"] * bool(row["reason"]) + ["late"] * row["late"] + row["notes"] + row["edits"]}
 
 
 def rows_of(result):
     """Return a row for each submission; those that were not graded come last, and say so."""
-    absent = {"path": "", "seconds": 0.0, "reason": "the grading was interrupted before it", "first_failing": None, "marks": [], "clauses": {}}
+    absent = {"path": "", "seconds": 0.0, "reason": "the grading was interrupted before it", "first_failing": None, "marks": [], "clauses": {},
+              "edits": [], "id": "", "late": False, "notes": []}
     missing = [{**absent, "name": name, "status": NOT_GRADED} for name in result["missing"]]
     return [row_of(result, submission) for submission in [*result["submissions"], *missing]]
 

@@ -143,7 +143,7 @@ class Texts(WithFolder):
                 (self.folder / name / "ticket_triage.py").write_text("x = 1", encoding="utf-8")
         except FileExistsError:
             self.skipTest("this system takes the two for one name")
-        names = [name for name, _ in find_targets([str(self.folder)], "ticket_triage")[0]]
+        names = [each.name for each in find_targets([str(self.folder)], "ticket_triage")[0]]
         self.assertEqual(len(set(map(look_of, names))), 2)
 
     @unittest.skipIf(os.name == "nt", "Windows allows no such names")

@@ -60,7 +60,7 @@ def submission(name, verdicts, reason=None, text="got", printed="", call=None):
     return {
         "name": name, "path": path, "passed": verdicts.count("p"), "total": len(marks), "seconds": 0.25 * len(marks), "reason": reason,
         "first_failing": first, "clauses": {mark["clauses"][0]: mark["verdict"] for mark in marks}, "marks": marks, "digest": "0" * 64, "edits": [],
-        "closed_in": ["files"], "why_not": "",
+        "closed_in": ["files"], "why_not": "", "id": "7", "late": False, "notes": [],
     }
 
 
@@ -208,12 +208,12 @@ class Csv(unittest.TestCase):
     def test_a_gradebook_has_a_row_for_each_submission(self):
         """Counts, percent, a column a function, the first failing clause, the status; what was not graded has no number."""
         rows = self.read(result(submission("Cem", MIXED), LOADLESS, submission("Dil", "p" * 15), missing=["Zuri"]))
-        self.assertEqual(list(rows[0]), ["name", "passed", "total", "percent", *GROUPS, "first failing clause", "status", "reason"])
+        self.assertEqual(list(rows[0]), ["name", "passed", "total", "percent", *GROUPS, "first failing clause", "status", "reason", "id", "late", "notes"])
         self.assertEqual([list(row.values()) for row in rows], [
-            ["Cem", "11", "15", "73.3", "5", "3", "3", "0", "0", "P5", "failed", ""],
-            ["Ben", "0", "15", "0.0", "0", "0", "0", "0", "0", "P1", "did not run", LOADLESS["reason"]],
-            ["Dil", "15", "15", "100.0", "6", "3", "3", "2", "1", "", "passed", ""],
-            ["Zuri", "", "", "", "", "", "", "", "", "", "not graded", "the grading was interrupted before it"],
+            ["Cem", "11", "15", "73.3", "5", "3", "3", "0", "0", "P5", "failed", "", "7", "", ""],
+            ["Ben", "0", "15", "0.0", "0", "0", "0", "0", "0", "P1", "did not run", LOADLESS["reason"], "7", "", ""],
+            ["Dil", "15", "15", "100.0", "6", "3", "3", "2", "1", "", "passed", "", "7", "", ""],
+            ["Zuri", "", "", "", "", "", "", "", "", "", "not graded", "the grading was interrupted before it", "", "", ""],
         ])
 
     def test_no_cell_is_a_formula(self):

@@ -6,10 +6,10 @@ import stat
 from pathlib import Path
 
 from grader.intake.handout import KIT, originals
+from grader.intake.platforms import handed_in, is_of
 
 LABS = sorted(test.stem[len("test_") :] for test in (KIT / "tests").glob("test_*.py"))
 MAIN_LAB = "ticket_triage"  # what is meant where nothing is said; the other labs import it
-RESUBMITTED = re.compile(r"-\d+$")  # a learning platform adds -1, -2 to a file that was sent again
 SOURCE_LIMIT = 1024 * 1024  # bytes of one source file
 SIBLINGS_LIMIT = 100  # files beside the submission that go along
 SOURCES_LIMIT = 4 * SOURCE_LIMIT  # bytes of all these files together
@@ -29,9 +29,7 @@ class Unreadable(Exception):
 
 def lab_of(path):
     """Return the lab that a file is a submission of (anna_lee_123_ticket_triage-1.py is one of ticket_triage), or None."""
-    stem = RESUBMITTED.sub("", path.stem)
-    matching = [lab for lab in LABS if stem == lab or stem.endswith(f"_{lab}")]
-    return max(matching, key=len, default=None)
+    return max((lab for lab in LABS if is_of(handed_in(path.name).file, lab)), key=len, default=None)
 
 
 def read_sources(path, lab):

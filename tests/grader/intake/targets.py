@@ -1,6 +1,6 @@
 """What the targets of a command line name: one submission, or a class.
 
-A submission is (name, place): the path of its file, or a text that says why there is none.
+Each student of a class is a Submission, whatever was handed in: what cannot be graded has a text that says why.
 """
 
 import collections
@@ -8,84 +8,148 @@ import re
 from pathlib import Path
 
 from grader.intake.handout import KIT
-from grader.intake.sources import lab_of
+from grader.intake.platforms import handed_in, is_of, natural, owner_of
 from grader.text import look_of
 
-IGNORED = re.compile(r"[._]|node_modules$")  # what systems and archives leave: .git, .DS_Store, __MACOSX, __pycache__
+# what systems, editors and archives leave: it is nobody's submission
+SYSTEM = re.compile(r"\.(git|svn|hg|DS_Store|idea|vscode|venv|ipynb_checkpoints|Trash.*|_.*)$|__MACOSX$|__pycache__$|node_modules$|Thumbs\.db$|desktop\.ini$")
 OTHER_ROOMS = ("solution", "tests", "scenario")  # of a kit that was handed in whole
-COPY = re.compile(r" \(\d+\)$")  # a browser adds (1), (2) to a file that it saves again
+SHOWN = 3  # names of files in a reason
+ADVICE = {".zip": "unpack it", ".ipynb": "export it as a .py file", ".txt": "name it .py", ".gz": "unpack it", ".rar": "unpack it", ".7z": "unpack it"}
+
+Submission = collections.namedtuple("Submission", "name place id late notes", defaults=("", False, ()))
+# place: the path of its file, or a text that says why there is none; notes: what is to know beside the verdict
 
 
 class UsageError(Exception):
     """The command line is wrong; the message says what and where."""
 
 
-def is_submission(path, lab):
-    """Return whether a file is one of the lab by its name, whatever a platform or a browser made of it."""
-    return path.suffix.lower() == ".py" and lab_of(Path(COPY.sub("", path.stem).lower())) == lab
+def is_system(path):
+    return bool(SYSTEM.match(path.name))
 
 
-def files_below(folder, lab, depth=6):
-    """Return the lab's files in a folder, as handed in; what a system left and a kit's other rooms do not count."""
+def files_below(folder, depth=6):
+    """Return the files in a folder, as handed in; what a system left and a kit's other rooms do not count."""
     found = []
     for entry in sorted(folder.iterdir()) if depth else ():
-        if IGNORED.match(entry.name) or entry.name in OTHER_ROOMS:
+        if is_system(entry) or entry.name in OTHER_ROOMS:
             continue
         if entry.is_symlink() or not entry.is_dir():
-            found += [entry] if is_submission(entry, lab) else []
+            found.append(entry)
         else:
-            found += files_below(entry, lab, depth - 1)
+            found += files_below(entry, depth - 1)
     return found
 
 
+def is_submission(path, lab):
+    """Return whether a file is one of the lab by its name, whatever a platform or a browser made of it."""
+    return is_of(handed_in(path.name).file, lab)
+
+
 def place_in(folder, lab):
-    """Return the path of the one submission in a folder, or why there is none."""
+    """Return (place, notes) of the one submission in a folder."""
     if folder.is_symlink():
-        return "it is a link: put the folder itself there"
+        return "it is a link: put the folder itself there", ()
     try:
-        found = files_below(folder, lab)
+        files = files_below(folder)
     except OSError as error:
-        return f"it cannot be read: {error.strerror}"
+        return f"it cannot be read: {error.strerror}", ()
     for exact in (folder / f"{lab}.py", folder / "starter" / f"{lab}.py"):
-        if exact in found:
-            return exact
+        if exact in files:
+            return exact, ()
+    return choose(files, lab, folder)
+
+
+def choose(files, lab, folder):
+    """Return (place, notes): the lab's file among those that one student handed in, or the only Python file of another name."""
+    found = [path for path in files if is_submission(path, lab)]
+    python = [path for path in files if path.suffix.lower() == ".py"]
     if len(found) == 1:
-        return found[0]
-    if not found:
-        return f"no {lab}.py is in this folder"
-    shown = ", ".join(path.relative_to(folder).as_posix() for path in found[:3])
-    return f"{len(found)} files are in this folder ({shown}{', ...' if len(found) > 3 else ''}): one is expected"
+        return found[0], ()
+    if not found and len(python) == 1:
+        return python[0], (f"its file is called {handed_in(python[0].name).file}, and not {lab}.py",)
+    if found or python:
+        return f"{len(found or python)} files are there ({some(found or python, folder)}): one is expected", ()
+    if not files:
+        return f"no {lab}.py is there: the folder is empty", ()
+    advice = ADVICE.get(files[0].suffix.lower()) if len(files) == 1 else None
+    return f"it holds only {some(files, folder)}" + (f": {advice}" if advice else f", and no {lab}.py"), ()
+
+
+def some(files, folder):
+    """Return the first few of the files as a text, by the names under which they were handed in."""
+    names = [(path.relative_to(folder).parent / (handed_in(path.name).file or path.name)).as_posix() for path in files[:SHOWN]]
+    return ", ".join(names) + (", ..." if len(files) > SHOWN else "")
 
 
 def find_class(folder, lab):
     """Return (submissions in the order of names, names that are left out) of a folder of submissions."""
-    found, left_out = [], []
-    for entry in folder.iterdir():
-        if IGNORED.match(entry.name):
-            continue
+    students, left_out = {}, []  # (name, id) -> the entries that are theirs
+    entries = [entry for entry in sorted(folder.iterdir()) if not is_system(entry)]
+    flat = any(entry.is_file() and handed_in(entry.name).known and is_submission(entry, lab) for entry in entries)
+    for entry in entries:
+        handed = handed_in(entry.name)
         if entry.is_dir():
-            found.append((entry.name, place_in(entry, lab)))
-        elif is_submission(entry, lab):
-            found.append((entry.stem, entry))
+            if entry.name[0] in "._" and not any(is_submission(path, lab) for path in files_below(entry)):
+                left_out.append(entry.name)
+                continue
+            key = handed.student, handed.id
+        elif is_submission(entry, lab) or (flat and handed.known):
+            key = handed.student if handed.known else owner_of(entry.name, lab), handed.id
         else:
             left_out.append(entry.name)
-    return sorted(found, key=lambda pair: (pair[0].casefold(), pair[0])), sorted(left_out)
+            continue
+        students.setdefault(key, []).append(entry)
+    found = [submission_of(name, number, entries, lab) for (name, number), entries in students.items()]
+    return sorted(found, key=lambda each: (natural(each.name), each.name)), sorted(left_out, key=natural)
+
+
+def submission_of(name, number, entries, lab):
+    """Return the Submission of a student, of whom these files and folders are: the newest attempt counts."""
+    newest = max(entries, key=lambda entry: (entry.is_dir() or is_submission(entry, lab), entry.suffix.lower() == ".py", handed_in(entry.name).attempt))
+    late, folder = handed_in(newest.name).late, newest.parent
+    alone = [entry for entry in entries if entry.suffix.lower() == ".py"] == [newest]
+    if newest.is_dir():
+        place, notes = place_in(newest, lab)
+    elif is_submission(newest, lab):
+        place, notes = newest, ()
+    else:
+        place, notes = choose([newest] if alone else entries, lab, folder)
+    others = [entry.name for entry in entries if entry != newest]
+    if others and isinstance(place, Path):
+        shown = ", ".join(others[:SHOWN]) + (", ..." if len(others) > SHOWN else "")
+        notes = (*notes, f"also handed in, and not graded: {shown}")
+    return Submission(name, place, number, late, notes)
+
+
+def refuse_class_of_classes(path, found, lab):
+    """UsageError where a folder holds no submission but a class: who graded it so would give a class one 0."""
+    for entry in sorted(path.iterdir()) if not any(isinstance(each.place, Path) for each in found) else ():
+        if entry.is_dir() and not entry.is_symlink() and not is_system(entry):
+            inside = [each for each in find_class(entry, lab)[0] if isinstance(each.place, Path)]
+            if len(inside) > 1:
+                raise UsageError(f"{path}: this looks like a folder of classes: name the one that is meant, such as {entry}")
 
 
 def find_target(path, lab, for_one):
     """Return (submissions, left out, is a class) of one target; for_one: a report of one submission is wanted."""
     if path.is_file() and path.suffix == ".py":
-        return [(path.stem, path)], [], False
+        return [Submission(path.stem, path)], [], False
     if not path.is_dir():
         wrong = "expected a Python file or a folder" if path.exists() else "there is no such file or folder"
         raise UsageError(f"{path}: {wrong}")
     found, left_out = find_class(path, lab)
-    handed_in = [name for name, place in found if isinstance(place, Path) and name not in ("starter", lab)]
+    graded = [each for each in found if isinstance(each.place, Path) and each.name not in ("starter", lab)]
     name, place = path.resolve().name, next((file for file in (path / f"{lab}.py", path / "starter" / f"{lab}.py") if file.is_file()), None)
-    if place and handed_in and path.resolve() != KIT:
-        raise UsageError(f"{path}: {lab}.py lies here beside submissions ({', '.join(handed_in[:3])}): name the one or the others")
+    if place and graded and path.resolve() != KIT:
+        raise UsageError(f"{path}: {lab}.py is in the same folder as submissions ({', '.join(each.name for each in graded[:SHOWN])}): name the file or the submissions")
+    if for_one and not place and len(graded) > 1:
+        raise UsageError(f"{path}: this looks like a class of {len(graded)}, and the report is of one: name a submission, such as {graded[0].place}")
     if place or for_one:
-        return [(name, place or place_in(path, lab))], [], False
+        place, notes = (place, ()) if place else place_in(path, lab)
+        return [Submission(name, place, notes=notes)], [], False
+    refuse_class_of_classes(path, found, lab)
     if not found:
         raise UsageError(f"{path}: no {lab}.py is in this folder, and no submission")
     return found, left_out, True
@@ -107,11 +171,14 @@ def find_targets(targets, lab, for_one=False):
 
 
 def with_own_names(submissions):
-    """Return the submissions; where names look alike, the place that each is from is added, and then its number."""
-    looks = collections.Counter(look_of(name) for name, _ in submissions)
-    named = [
-        (name if looks[look_of(name)] == 1 else f"{name} ({place.parent.as_posix() if isinstance(place, Path) else 'no file'})", place)
-        for name, place in submissions
-    ]
-    looks = collections.Counter(look_of(name) for name, _ in named)
-    return [(name if looks[look_of(name)] == 1 else f"{name} ({number})", place) for number, (name, place) in enumerate(named, start=1)]
+    """Return the submissions; where names look alike, the id, the place that each is from, or its number is added."""
+    for added in (lambda each, number: each.id, lambda each, number: each.place.parent.as_posix() if isinstance(each.place, Path) else "no file",
+                  lambda each, number: number):
+        looks = collections.Counter(look_of(each.name) for each in submissions)
+        if all(count == 1 for count in looks.values()):
+            break
+        submissions = [
+            each if looks[look_of(each.name)] == 1 or not added(each, number) else each._replace(name=f"{each.name} ({added(each, number)})")
+            for number, each in enumerate(submissions, start=1)
+        ]
+    return submissions

@@ -24,11 +24,12 @@ def report(result):
     functions = list(functions_of(result))
     text = io.StringIO(newline="")
     table = csv.writer(text)
-    table.writerow(map(cell, ["name", "passed", "total", "percent", *functions, "first failing clause", "status", "reason"]))
+    table.writerow(map(cell, ["name", "passed", "total", "percent", *functions, "first failing clause", "status", "reason", "id", "late", "notes"]))
     for row in rows_of(result):
         counts = [sum(mark["function"] == name and mark["verdict"] == PASSED for mark in row["marks"]) for name in functions]
         numbers = [row["passed"], row["total"], round(100 * row["passed"] / max(row["total"], 1), 1), *counts]
         if row["status"] == NOT_GRADED:
             numbers = [""] * len(numbers)  # a 0 would be a grade
-        table.writerow(map(cell, [row["name"], *numbers, row["first_failing"] or "", row["status"], row["reason"] or ""]))
+        notes = "; ".join(row["notes"] + row["edits"])
+        table.writerow(map(cell, [row["name"], *numbers, row["first_failing"] or "", row["status"], row["reason"] or "", row["id"], "late" if row["late"] else "", notes]))
     return text.getvalue()

@@ -23,5 +23,5 @@ def report(result):
             "score": int(passed), "max_score": 1, "status": "passed" if passed else "failed", "visibility": "visible",
             "output": "" if passed else mark_text(mark), "output_format": "text",
         })
-    output = "\n".join([f"{row['passed']} of {row['total']} passed", *map(visible, row["notes"]), *seed_lines(result)])
+    output = "\n".join([f"{row['passed']} of {row['total']} passed", *map(visible, row["remarks"]), *seed_lines(result)])
     return json.dumps({"output": output, "output_format": "text", "execution_time": row["seconds"], "tests": tests}, indent=1) + "\n"

@@ -68,7 +68,7 @@ def class_parts(result, rows):
 
 
 def matrix_row(row, catalogue):
-    notes = "".join(f"<small>{safe(note if len(note) < 160 else note[:160] + ' ...')}</small>" for note in row["notes"])
+    notes = "".join(f"<small>{safe(note if len(note) < 160 else note[:160] + ' ...')}</small>" for note in row["remarks"])
     cells = []
     for mark, failure in zip(row["marks"], catalogue.numbers[id(row)]):
         sign = SYMBOLS[mark["verdict"]]
@@ -197,7 +197,7 @@ def single_parts(result, row):
     return {
         "title": f"{safe(row['name'])}: {row['passed']} of {row['total']} passed",
         "name": safe(row["name"]), "passed": str(row["passed"]), "percent": f"{100 * row['passed'] / max(row['total'], 1):.1f}",
-        "notes": "".join(f"<p class=notice>{safe(note)}</p>" for note in row["notes"]),
+        "notes": "".join(f"<p class=notice>{safe(note)}</p>" for note in row["remarks"]),
         "functions": "".join(groups), "places": "",
     }
 

@@ -32,7 +32,7 @@ def testcase(row, mark):
     if row["path"]:
         case.set("file", visible(row["path"]))
     if mark["verdict"] != PASSED:
-        lines = failure_lines(mark) if mark["failure"] else [visible(note) for note in row["notes"]] or [NOT_RUN]
+        lines = failure_lines(mark) if mark["failure"] else [visible(note) for note in row["remarks"]] or [NOT_RUN]
         failure = ET.SubElement(case, "failure", message=lines[0], type=mark["verdict"])
         failure.text = "\n".join(lines)
     if mark["printed"]:

@@ -43,6 +43,15 @@ def fold(text, columns):
     return lines + [line.rstrip()] if line.strip() or not lines else lines
 
 
+def fitted(text, columns, ellipsis="\u2026"):
+    """Return text in at most so many columns, its end replaced by an ellipsis when it is longer."""
+    if width_of(text) <= columns:
+        return text
+    while width_of(text) > columns - len(ellipsis):
+        text = text[:-1]
+    return text.rstrip() + ellipsis
+
+
 class Screen:
     """A stream with what it can show: width in columns, colour, the better symbols, moving the cursor."""
 

@@ -1,7 +1,7 @@
 """A class as lines of text: a row for each submission, the total, and the clauses that fail most."""
 
 from grader.result import LEFT_OUT, clauses_that_fail, sandbox_lines, seed_lines
-from grader.screen.screen import fold, width_of
+from grader.screen.screen import fitted, fold, width_of
 from grader.text import visible
 
 NAME_WIDTH = 40  # columns of a name
@@ -9,7 +9,8 @@ NAME_WIDTH = 40  # columns of a name
 
 def class_lines(result, screen):
     """Return a row a submission in the order of names, the total, and the clauses that fail most."""
-    names = {entry["name"]: fold(visible(entry["name"]), NAME_WIDTH)[0] for entry in result["submissions"]}
+    ellipsis = "\u2026" if screen.shows("\u2026") else "..."
+    names = {entry["name"]: fitted(visible(entry["name"]), NAME_WIDTH, ellipsis) for entry in result["submissions"]}
     width = max(map(width_of, names.values()), default=0)
     lines = []
     for entry in result["submissions"]:
@@ -17,7 +18,8 @@ def class_lines(result, screen):
         marks = " ".join("".join(screen.mark(mark["verdict"]) for mark in entry["marks"] if mark["function"] == group) for group in groups)
         name = names[entry["name"]]
         edited = "changed what is provided" if entry["edits"] else ""
-        remark = ", ".join(filter(None, [entry["reason"] or entry["first_failing"], edited]))
+        late = "late" if entry["late"] else ""
+        remark = ", ".join(filter(None, [entry["reason"] or entry["first_failing"], late, *entry["notes"], edited]))
         start = f"{name}{' ' * (width - width_of(name))}  {entry['passed']:>2} of {entry['total']}  "
         room = screen.width - width_of(start) - len(entry["marks"]) - len(groups) - 1
         first, *more = fold(visible(remark), max(room, 20))

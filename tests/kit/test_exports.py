@@ -1,0 +1,155 @@
+"""A class as platforms export it: each student has a row, whatever was handed in, under the name that the platform gives."""
+
+import csv
+import os
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from kit import KIT, run
+
+from grader.intake.platforms import handed_in, is_of, natural
+from grader.intake.targets import UsageError, find_targets
+from grader.screen.screen import fitted, width_of
+
+LAB = "ticket_triage"
+
+
+class Names(unittest.TestCase):
+    def test_what_a_platform_s_name_says(self):
+        """The student as the platform writes the name, the id, whether it was late, and what the file was called."""
+        rows = [
+            ("anna.lee_123_ticket_triage.py", "anna.lee", "123", False, "ticket_triage.py"),
+            ("bo.ek@uni_3_ticket_triage.py", "bo.ek@uni", "3", False, "ticket_triage.py"),
+            ("Dr. Cy Fox_77_ticket_triage.py", "Dr. Cy Fox", "77", False, "ticket_triage.py"),
+            ("leeanna_12345_67890_ticket_triage.py", "leeanna", "12345", False, "ticket_triage.py"),
+            ("leeanna_LATE_12345_67890_ticket_triage-2.py", "leeanna", "12345", True, "ticket_triage-2.py"),
+            ("Ann_Maria Lee_12345_assignsubmission_file_ticket_triage.py", "Ann_Maria Lee", "12345", False, "ticket_triage.py"),
+            ("Łucja Żak_12345_assignsubmission_file_", "Łucja Żak", "12345", False, ""),
+            ("Ben 2_9_assignsubmission_onlinetext_", "Ben 2", "9", False, ""),
+            ("HW 1_alee_attempt_2026-11-30-10-15-00_ticket_triage.py", "alee", "", False, "ticket_triage.py"),
+            ("12345-67890 - Ivy Lo - Nov 30, 2026 1015 AM", "Ivy Lo", "12345-67890", False, ""),
+        ]
+        for name, student, number, late, file in rows:
+            with self.subTest(name=name):
+                handed = handed_in(name)
+                self.assertEqual((handed.student, handed.id, handed.late, handed.file, handed.known), (student, number, late, file, True))
+        for name in ("anna", "anna lee", "ticket_triage.py", "2026", "_", "notes.txt", "Lee, Anna (2)"):
+            self.assertEqual((handed_in(name).known, handed_in(name).student), (False, name))
+
+    def test_the_newest_attempt_sorts_last(self):
+        for older, newer in (
+            ("a_1_2_ticket_triage.py", "a_1_3_ticket_triage-1.py"), ("a_1_2_ticket_triage-9.py", "a_1_3_ticket_triage-10.py"),
+            ("x_a_attempt_2026-09-30-10-15-00_t.py", "x_a_attempt_2026-11-30-10-15-00_t.py"),
+            ("1-2 - A B - Nov 30, 2026 1015 AM", "1-2 - A B - Nov 30, 2026 115 PM"), ("1-2 - A B - Nov 30, 2026 1215 AM", "1-2 - A B - Nov 30, 2026 915 AM"),
+            ("1-2 - A B - Nov 30, 2026 1015 PM", "1-2 - A B - Dec 1, 2026 915 AM"), ("a_1_t.py", "a_1_t (1).py"),
+        ):
+            self.assertLess(handed_in(older).attempt, handed_in(newer).attempt, (older, newer))
+
+    def test_a_file_of_the_lab_is_known_by_what_others_made_of_its_name(self):
+        for name in ("ticket_triage.py", "TICKET_TRIAGE.PY", "ticket_triage(1).py", "ticket_triage (1).py", "ticket_triage 2.py", "ticket_triage-1.py",
+                     "ticket_triage copy.py", "ticket_triage copy 2.py", "ticket_triage - Copy.py", "ticket_triage - Copy (2).py", "ticket_triage - Kopie.py",
+                     "ticket_triage — копия.py".replace("—", "-"), "Copy of ticket_triage.py", "Kopie von ticket_triage.py", "ticket_triage - Anna Lee.py", "anna_ticket_triage.py"):
+            self.assertTrue(is_of(name, LAB), name)
+        for name in ("ticket_triage.backup.py", "ticket_triage.py.txt", "ticket_triage", "test_triage.py", "ticket_triage_old.py", "triage.py", "ticket_triage.pyc", ""):
+            self.assertFalse(is_of(name, LAB), name)
+        for name in ("_" * 255, "1_" * 120, "a_1_" * 60 + ".py", " (1)" * 60 + ".py", " - " * 80, "_attempt_" * 28):  # as long as names can be
+            is_of(handed_in(name).file, LAB)
+
+    def test_people_sort_numbers_by_size(self):
+        self.assertEqual(sorted(["Student 10", "student 2", "Bo", "7", "42", "Student 1"], key=natural), ["7", "42", "Bo", "Student 1", "student 2", "Student 10"])
+
+    def test_a_name_is_cut_by_width(self):
+        for text, cut in (("Anna Lee", "Anna Lee"), ("Anna Maria Lee", "Anna Mari…"), ("Anna Mar Leee", "Anna Mar…"), ("山田太郎山田太郎", "山田太郎…")):
+            self.assertEqual(fitted(text, 10), cut)
+            self.assertLessEqual(width_of(fitted(text, 10)), 10)
+        self.assertEqual(fitted("Anna Maria Lee", 10, "..."), "Anna Ma...")
+
+
+class Exports(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="kit-export-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def hand_in(self, *names):
+        for name in names:
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir() if name.endswith("/") else path.write_text("x = 1\n", encoding="utf-8")
+
+    def found(self, *names):
+        self.hand_in(*names)
+        submissions, left_out, _ = find_targets([str(self.folder)], LAB)
+        told = {each.name: each.place.relative_to(self.folder).as_posix() if isinstance(each.place, Path) else each.place for each in submissions}
+        return told, left_out, {each.name: each.notes for each in submissions if each.notes}
+
+    def test_each_student_of_a_flat_export_has_a_row(self):
+        """Whatever the file is; what is nobody's is named, and what a system left is not."""
+        rows, left_out, notes = self.found(
+            "anna.lee_1_ticket_triage.py", "bo_2_ticket_triage.zip", "cy_3_essay.pdf", "di_4_work.ipynb", "ed_5_ticket_triage.py.txt", "fay_6_solution.py",
+            "_gus_7_ticket_triage.py", "hal_8_a.py", "hal_8_b.py", "ivy_9_ticket_triage.py", "ivy_9_ticket_triage.backup.py", "jo_10_ticket_triage.py",
+            "jo_10_ticket_triage-1.py", "notes.txt", ".DS_Store", "._anna.lee_1_ticket_triage.py", "desktop.ini")
+        self.assertEqual(rows, {
+            "anna.lee": "anna.lee_1_ticket_triage.py", "bo": "it holds only ticket_triage.zip: unpack it", "cy": "it holds only essay.pdf, and no ticket_triage.py",
+            "di": "it holds only work.ipynb: export it as a .py file", "ed": "it holds only ticket_triage.py.txt: name it .py", "fay": "fay_6_solution.py",
+            "_gus": "_gus_7_ticket_triage.py", "hal": "2 files are there (a.py, b.py): one is expected", "ivy": "ivy_9_ticket_triage.py", "jo": "jo_10_ticket_triage-1.py",
+        })
+        self.assertEqual(left_out, ["notes.txt"])
+        self.assertEqual(notes, {"fay": ("its file is called solution.py, and not ticket_triage.py",), "jo": ("also handed in, and not graded: jo_10_ticket_triage.py",),
+                                 "ivy": ("also handed in, and not graded: ivy_9_ticket_triage.backup.py",)})
+
+    def test_each_folder_of_an_export_has_a_row(self):
+        """Of a student's attempts the newest counts; a folder with one Python file of another name is graded, and that is said."""
+        rows, left_out, notes = self.found(
+            "Anna Lee_1_assignsubmission_file_/ticket_triage.py", "Bo.Ek_2_assignsubmission_file_/ticket_triage(1).py", "Cy_3_assignsubmission_file_/a/main.py",
+            "Di_4_assignsubmission_file_/ticket_triage.zip", "Ed_5_assignsubmission_file_/", "Fay_6_assignsubmission_file_/a.py", "Fay_6_assignsubmission_file_/b.py",
+            "7-8 - Ivy Lo - Nov 30, 2026 1015 AM/ticket_triage.py", "7-8 - Ivy Lo - Nov 30, 2026 115 PM/ticket_triage.py", ".ben/ticket_triage.py", "_c/x.txt",
+            ".git/config", "__MACOSX/ticket_triage.py", "Jo_9_assignsubmission_file_/starter/ticket_triage.py", "Jo_9_assignsubmission_file_/tests/x.py")
+        ivy = "7-8 - Ivy Lo - Nov 30, 2026 "
+        self.assertEqual(rows, {
+            "Anna Lee": "Anna Lee_1_assignsubmission_file_/ticket_triage.py", "Bo.Ek": "Bo.Ek_2_assignsubmission_file_/ticket_triage(1).py",
+            "Cy": "Cy_3_assignsubmission_file_/a/main.py", "Di": "it holds only ticket_triage.zip: unpack it", "Ed": "no ticket_triage.py is there: the folder is empty",
+            "Fay": "2 files are there (a.py, b.py): one is expected", "Ivy Lo": f"{ivy}115 PM/ticket_triage.py", ".ben": ".ben/ticket_triage.py",
+            "Jo": "Jo_9_assignsubmission_file_/starter/ticket_triage.py",
+        })
+        self.assertEqual(left_out, ["_c"])
+        self.assertEqual(notes, {"Cy": ("its file is called main.py, and not ticket_triage.py",), "Ivy Lo": (f"also handed in, and not graded: {ivy}1015 AM",)})
+
+    def test_students_of_one_name_are_told_apart(self):
+        names = list(self.found("Anna_1_ticket_triage.py", "Anna_2_ticket_triage.py", "anna_3_ticket_triage.py")[0])
+        self.assertEqual(sorted(names), ["Anna (1)", "Anna (2)", "anna"])
+
+    def test_a_class_is_never_taken_for_one_who_gets_0(self):
+        """A folder one level too high, or a report of one: the message names what to name."""
+        self.hand_in("export/anna/ticket_triage.py", "export/bo/ticket_triage.py", "readme.txt")
+        for arguments, expected in (([self.folder], "this looks like a folder of classes: .*export"), ([self.folder / "export", "--gradescope", "g.json"], "this looks like a class of 2")):
+            done = run(KIT / "verify.py", *arguments, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+            self.assertRegex(done.stderr, expected)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["export", "readme.txt"])
+        self.assertRaises(UsageError, find_targets, [str(self.folder)], LAB)
+        (self.folder / "cy").mkdir()
+        shutil.copy(self.folder / "export" / "bo" / "ticket_triage.py", self.folder / "cy")
+        self.assertEqual(len(find_targets([str(self.folder)], LAB)[0]), 2)  # export is a student's folder then, with two files in it
+
+    def test_the_table_and_the_reports_say_it(self):
+        """Late, the newest attempt, another name of the file; in the CSV the id."""
+        self.hand_in("bo_LATE_2_99_solution.py", "anna_1_98_ticket_triage.py", "anna_1_99_ticket_triage-1.py")
+        done = run(KIT / "verify.py", self.folder, "--csv", self.folder.with_suffix(".csv"), "--html", self.folder.with_suffix(".html"), "--seed", "0")
+        self.addCleanup(self.folder.with_suffix(".csv").unlink)
+        self.addCleanup(self.folder.with_suffix(".html").unlink)
+        table, page = " ".join(done.stdout.split()), self.folder.with_suffix(".html").read_text(encoding="utf-8")
+        for text in ("late, its file is called solution.py", "also handed in, and not graded: anna_1_98_ticket_triage.py"):
+            self.assertIn(text, table)
+            self.assertIn(text.rpartition("late, ")[2], page)
+        with open(self.folder.with_suffix(".csv"), encoding="utf-8", newline="") as file:
+            rows = {row["name"]: (row["id"], row["late"], row["notes"].split("; ")[0]) for row in csv.DictReader(file)}
+        self.assertEqual(rows, {
+            "anna": ("1", "", "also handed in, and not graded: anna_1_98_ticket_triage.py"),
+            "bo": ("2", "late", "its file is called solution.py, and not ticket_triage.py"),
+        })
+
+
+if __name__ == "__main__":
+    unittest.main()
