@@ -174,11 +174,7 @@ def _no_key_twice(pairs):
     return record
 
 
-def _no_constant(name):
-    raise JudgeError(f"reply: {name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=_no_key_twice)  # NaN becomes a float: no value of a reply may be one
 
 
 def _exactly(record, keys):
@@ -217,7 +213,7 @@ def _one_for_each(ids, record, name, keys):
     for entry in entries:
         _exactly(entry, keys)
         entry_id = entry[id_key]
-        if type(entry_id) is not str or entry_id not in ids:
+        if entry_id not in ids:
             raise JudgeError(f"{id_key}: expected an id that was given, got {show(entry_id)}")
         if entry_id in found:
             raise JudgeError(f"{id_key}: expected each id once, got {show(entry_id)} again")
@@ -269,10 +265,9 @@ def parse_verdict(raw, acceptance_ids, submission_ids):
         judged.append({"submission_id": entry["submission_id"], "checks": checks})
         if all(check["pass"] for check in checks):
             qualified.append(entry["submission_id"])
-    winner = verdict["winner_submission_id"]
-    if winner not in (qualified or [None]):
-        expected = " or ".join(map(show, qualified)) or "null, since no submission passes every item"
-        raise JudgeError(f"winner_submission_id: expected {expected}, got {show(winner)}")
+    winner, allowed = verdict["winner_submission_id"], qualified or [None]
+    if winner not in allowed:
+        raise JudgeError(f"winner_submission_id: expected {' or '.join(map(show, allowed))}, got {show(winner)}")
     return {"submissions": judged, "winner_submission_id": winner, "reason": _reason(verdict)}
 
 
