@@ -55,19 +55,18 @@ class AnyFloat(Containing):
         return "<a float>"
 
 
-class Recorder:
-    """A callable that plays one outcome, and records what it is called with; an exception is raised."""
+class Played:
+    """A callable that plays one outcome (an exception is raised), and records its calls. Its name says what it plays."""
 
-    def __init__(self, outcome):
-        self.outcome, self.calls = outcome, []
+    def __init__(self, name, outcome, calls):
+        self.name, self.outcome, self.calls = name, outcome, calls
+        self.__name__ = f"{name} that raises {outcome!r}" if isinstance(outcome, BaseException) else f"{name} -> {shown(outcome)}"
 
     def __call__(self, *args, **kwargs):
-        self.calls.append((list(args), kwargs))
+        self.calls.append((self.name, list(args), kwargs))
         if isinstance(self.outcome, BaseException):
             raise self.outcome
         return self.outcome
-
-    __name__ = "run_command"
 
 
 FILES = {fresh.name("src/gate.py"): fresh.text("OPEN = 6\n").encode(), fresh.name("check.py"): b""}
@@ -80,11 +79,11 @@ GREEN, RED = fresh.text("All tests passed"), fresh.text("The gate stays shut")
 
 class ShellExitZero(LabTest):
     def verifying(self, row):
-        row.runs = Recorder(row.outcome)
+        row.runs = Played("run_command", row.outcome, [])
         return partial(lab.shell_exit_zero, FILES, ARGS, EXPECTED, row.runs)
 
     def check_calls(self, row):
-        self.check("the calls of run_command", row.runs.calls, [([FILES, ARGV, SECONDS], {})])
+        self.check("the calls of run_command", row.runs.calls, [("run_command", [FILES, ARGV, SECONDS], {})])
 
     def test_v1_v3_a_command_passes_when_it_exits_with_0(self):
         """V1 run_command is called once, by position, and the exit code 0 passes; the output decides nothing.
@@ -105,9 +104,9 @@ class ShellExitZero(LabTest):
         ]
         self.returns_each(self.verifying, rows, clause="V1", after=self.check_calls)
         with self.subTest(clause="V1", because="the command gets the files, and they may be none"):
-            runs = Recorder((0, GREEN))
+            runs = Played("run_command", (0, GREEN), [])
             self.returns((True, Containing(GREEN)), lab.shell_exit_zero, {}, {**ARGS, "timeout_seconds": 0.25}, {}, runs)
-            self.check("the calls of run_command", runs.calls, [([{}, ARGV, 0.25], {})])
+            self.check("the calls of run_command", runs.calls, [("run_command", [{}, ARGV, 0.25], {})])
 
     def test_v2_v3_one_that_cannot_start_or_end_has_not_passed(self):
         """V2 Another code, no code and OSError are not passed, without an exception; other exceptions pass through.
@@ -136,7 +135,7 @@ class ShellExitZero(LabTest):
         self.returns_each(self.verifying, rows, clause="V2", after=self.check_calls)
         for fault in (RuntimeError(RED), ValueError(RED), KeyError(ARGV[0]), TypeError(GREEN)):
             with self.subTest(clause="V2", because="this is a fault of the harness, and not of the files"):
-                self.passes_on(fault, lab.shell_exit_zero, FILES, ARGS, EXPECTED, Recorder(fault))
+                self.passes_on(fault, lab.shell_exit_zero, FILES, ARGS, EXPECTED, Played("run_command", fault, []))
 
 
 # ---- files
@@ -226,25 +225,19 @@ class Gone(Exception):
 
 
 class Try:
-    """A candidate, a verifier and a clock that record in which order they are called, and with what."""
+    """A candidate, a verifier and a clock that record in one list how they are called."""
 
     def __init__(self, claim, verdict, took):
-        self.claim, self.verdict, self.took, self.calls = claim, verdict, took, []
-
-    def record(self, name, args, kwargs, outcome):
-        self.calls.append(name if not args and not kwargs else f"{name} with arguments")
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
-
-    def candidate(self, *args, **kwargs):
-        return self.record("candidate", args, kwargs, self.claim)
-
-    def verify(self, *args, **kwargs):
-        return self.record("verify", args, kwargs, self.verdict)
+        self.took, self.calls = took, []
+        self.candidate, self.verify = Played("candidate", claim, self.calls), Played("verify", verdict, self.calls)
 
     def clock(self, *args, **kwargs):
-        return self.record("clock", args, kwargs, START + self.took if self.calls else START)
+        self.calls.append(("clock", list(args), kwargs))
+        return START if len(self.calls) == 1 else START + self.took
+
+    def order(self):
+        """Return the names of what was called; all is called without arguments."""
+        return [name if not args and not kwargs else f"{name} with arguments" for name, args, kwargs in self.calls]
 
 
 def sample(status, detail, cost_units, success, latency_ms=None):
@@ -272,10 +265,10 @@ class RunSample(LabTest):
         self.returns_each(self.trying, rows, **{"claim": CLAIM, "verdict": VERDICT, "took": TOOK, **common})
 
     def check_order(self, row):
-        self.check("the calls", row.tried.calls, ["clock", "candidate", "clock", "verify"])
+        self.check("the calls", row.tried.order(), ["clock", "candidate", "clock", "verify"])
 
     def check_unverified(self, row):
-        self.check("how often verify is called", row.tried.calls.count("verify"), 0)
+        self.check("how often verify is called", row.tried.order().count("verify"), 0)
 
     def test_s1_only_the_candidate_is_timed(self):
         """S1 The calls are clock, candidate, clock, verify; latency_ms is the time between the two readings in ms.
@@ -291,7 +284,7 @@ class RunSample(LabTest):
             Row("what the candidate says of its latency is not read", claim={**CLAIM, "latency_ms": fresh.number(71.5)}),
         ]
         self.samples_each(rows, clause="S1", gives=timed(TOOK), after=self.check_order)
-        begun = lambda row: self.check("the first calls", row.tried.calls[:3], ["clock", "candidate", "clock"])
+        begun = lambda row: self.check("the first calls", row.tried.order()[:3], ["clock", "candidate", "clock"])
         rows = [
             Row("a candidate that raises took its time too", claim=Gone(RED)),
             Row("a claim that is refused took its time too", claim=None),
