@@ -10,7 +10,7 @@ from functools import partial
 
 import doc_assist as lab
 from grader.line.session import command_line
-from labdata import LOOKS_BROKEN, deep_values, edits, fresh, strict_json
+from labdata import LOOKS_BROKEN, STYLED_KEYS, deep_values, edits, fresh, strict_json
 from labtest import Client, Containing, LabTest, Row
 
 SEARCH, SOURCES = "search_docs", "show_last_sources"
@@ -68,6 +68,12 @@ def after_turn(state, message, result, mark):
 
 ANSWERED = a_result("answered", ANSWER["answer"], SEARCH, ANSWER["cited"])
 LATER = after_turn(a_state(), QUESTION, ANSWERED, False)  # a conversation whose first turn was answered
+
+
+ENDS = [  # (status, tool) of each way to end a turn
+    ("answered", SEARCH), ("no_source", SEARCH), ("shown", PAUSE), ("tool_error", MEASURE), ("invalid_reply", None), ("invalid_reply", SEARCH),
+    ("clarification_needed", None), ("refused", None), ("unknown_tool", None), ("invalid_arguments", None),
+]  # fmt: skip
 
 
 class OwnText(Containing):
@@ -179,6 +185,7 @@ class FinalizeTurn(LabTest):
             self.ends("with a seventh pair the first one goes", ANSWERED, long[6], message=NEXT),
             self.ends("with a ninth pair the third one goes", a_result("refused", SAYS_NO["reply"]), long[8]),
         ]
+        rows += [self.ends(f"a turn that ends as {status} is a pair as well", a_result(status, QUESTION, tool)) for status, tool in ENDS]
         rows += [self.ends("texts are kept letter by letter", a_result("refused", text), message=text) for text in LOOKS_BROKEN]
         self.finalizes("S3", rows)
 
@@ -194,13 +201,8 @@ class FinalizeTurn(LabTest):
 
         Hint: Which statuses reach the line that logs? Which list is cut short, and which one is not?
         """
-        ends = [
-            ("answered", SEARCH), ("no_source", SEARCH), ("shown", PAUSE), ("tool_error", MEASURE), ("invalid_reply", None),
-            ("invalid_reply", SEARCH), ("clarification_needed", None), ("refused", None), ("unknown_tool", None),
-            ("invalid_arguments", None),
-        ]  # fmt: skip
         rows = []
-        for status, tool in ends:
+        for status, tool in ENDS:
             result = a_result(status, SAYS_NO["reply"], tool, [IDS[0]] if status == "answered" else [])
             rows.append(self.ends(f"a turn that ends as {status} is a turn", result))
         rows.append(self.ends("the log keeps all, also when the history drops pairs", ANSWERED, [*self.conversation(12)][-1]))
@@ -295,6 +297,7 @@ class AttemptTool(LabTest):
             unknown("null is not a name", None, {}),
             unknown("true is not a name", True, {}),
             unknown("a number is not a name, nor a position", 0, {}),
+            *[unknown("a name that is nearly a tool's is another name", name, {}) for name in styled(PAUSE)],
         ]
         self.returns_each(self.attempting, rows, clause="A2")
         with self.subTest(clause="A2", because="an empty registry has no tool"):
@@ -354,6 +357,7 @@ class AttemptTool(LabTest):
             wrong("JSON inside a text is not decoded", PAUSE, "{}"),
             wrong("an empty text is not a dict", PAUSE, ""),
             wrong("a text is not the one argument that is missing", SEARCH, QUESTION),
+            *[wrong("a name that is nearly a parameter's is another name", SEARCH, {name: QUESTION}) for name in styled("query")],
         ]
         values = self.returns_each(self.attempting, rows, clause="A3")
         with self.subTest(clause="A3", because="a text that is the same for every parameter names none"):
@@ -386,6 +390,16 @@ class AttemptTool(LabTest):
         gives = (A_STATE, "tool_error", Containing(tool))
         rows = [Row(because, broken=failure) for failure, because in failures]
         self.returns_each(self.attempting, rows, clause="A5", tool=tool, arguments=arguments, gives=gives, after=called_once)
+
+
+def styled(name):
+    """Return what models make of a name: other names, each nearly that one."""
+    others = [*(style(name) for style in STYLED_KEYS), f"{name}()", f"default_api.{name}", f"functions/{name}", f'"{name}"', f"<{name}>"]
+    return [other for other in dict.fromkeys(others) if other != name]
+
+
+def wide(text):
+    return "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text)
 
 
 def without(record, name):
@@ -531,6 +545,7 @@ class ParseDecision(LabTest):
             Row("a list for the arguments", tool=SEARCH, arguments=[QUESTION]),
             Row("arguments that no tool takes", tool=SOURCES, arguments={"": [{"action": "tool"}]}),
             *[Row("names and texts come back letter by letter", tool=text, arguments={text: [text]}) for text in (*LOOKS_BROKEN, " a ")],
+            *[Row("a text for the arguments stays a text", tool=SEARCH, arguments=text) for text in (*LOOKS_BROKEN, '{"query": "a"}', "")],
         ]
         for row in proposals:
             row.gives = {"action": "tool", "tool": row.tool, "arguments": row.arguments}
@@ -601,6 +616,8 @@ class ParseAnswer(LabTest):
             ([IDS[1], IDS[0], IDS[1]], "an id given twice, with another between"),
             ([IDS[0].upper()], "ids are compared letter by letter"),
             ([IDS[0] + " "], "a blank behind it makes another id"),
+            ([wide(IDS[0])], "wide letters make another id"),
+            ([f"[{IDS[0]}]"], "an id in brackets is another id"),
             ([IDS[0].partition("#")[0]], "a document is not a passage"),
             ([IDS[0][:-1]], "a part of an id is another id"),
             ([""], "an empty id is a part of every id"),
@@ -690,6 +707,7 @@ class RunTurn(LabTest):
         right = {"replies": [json.dumps(SAYS_NO)], "status": "refused", "reply": SAYS_NO["reply"], "mark": False}
         self.turns_end("T1", [
             Row("2,000 characters fit", message="x" * 2000, **right),
+            Row("the message goes on as it is, blanks too", message=f"\t{NEXT} \n", **right),
             Row("begin_turn takes back the mark of the turn before", message=NEXT, state={**LATER, "tool_attempted_this_turn": True}, **right),
         ])  # fmt: skip
         outages = [ConnectionError("no route"), TimeoutError(), KeyError("choices"), lab.ReplyError("quota"), lab.TurnError("quota")]
@@ -738,6 +756,12 @@ class RunTurn(LabTest):
             self.check("what the client was asked", client.seen, asked)
         with self.subTest(clause="T2", because="the tool searches for what the model proposed"):
             self.check("the arguments of search_docs", [call[2] for call in tools.calls], [json.loads(FINDS)["arguments"]])
+        many = [{"id": f"{number}{IDS[0]}", "heading": "", "text": f"{number}"} for number in range(12)]
+        cites = json.dumps({**ANSWER, "cited": [passage["id"] for passage in many[::-1]]})
+        client, result = Client(FINDS, cites), a_result("answered", ANSWER["answer"], SEARCH, json.loads(cites)["cited"])
+        with self.subTest(clause="T2", because="twelve passages were found, and the answer rests on all"):
+            self.returns((A_STATE, result), lab.run_turn, copy.deepcopy(LATER), NEXT, client, Tools(many).registry)
+            self.check("what the client was asked", client.seen, [asked[0], lab.writer_messages(NEXT, many)])
         once = [
             Row("a decision that is refused is not asked for again", replies=[NO_DECISION], status="invalid_reply"),
             Row("nothing was found: there is nothing to write about", replies=[FINDS], found=[], status="no_source", tool=SEARCH),
@@ -768,6 +792,10 @@ class RunTurn(LabTest):
             Row("a tool that does not exist", replies=[decision(REFUSED_WORD)], status="unknown_tool", reply=Containing(REFUSED_WORD)),
             Row("a list for a name", replies=[json.dumps({"action": "tool", "tool": [SEARCH], "arguments": {}})], status="unknown_tool",
                 reply=OwnText()),
+            Row("an empty name", replies=[json.dumps({"action": "tool", "tool": "", "arguments": {}})], status="unknown_tool", reply=OwnText()),
+            Row("null for a name", replies=[json.dumps({"action": "tool", "tool": None, "arguments": {}})], status="unknown_tool", reply=OwnText()),
+            Row("null for the arguments", replies=[json.dumps({"action": "tool", "tool": PAUSE, "arguments": None})],
+                status="invalid_arguments", reply=OwnText()),
             Row("an argument is missing", replies=[decision(SEARCH)], status="invalid_arguments", reply=Containing("query")),
             Row("an argument of another type", replies=[decision(MEASURE, **{**measured, HEIGHT: "12"})], status="invalid_arguments",
                 reply=Containing(HEIGHT)),
