@@ -14,7 +14,8 @@ from pathlib import Path
 from unittest import mock
 
 import kit
-from grader.line import protocol
+from grader.line import process, protocol
+from grader.line.channel import ThreadedChannel
 from grader.line.conversation import Conversation
 from grader.line.errors import Lost, SubmissionError
 from grader.line.process import Limits
@@ -177,6 +178,16 @@ class Sessions(Place):
         session, lab = self.session("# nothing\n", prefix="no-such-command-here --flag")
         with self.assertRaisesRegex(Lost, "the worker did not start: no-such-command-here: "):
             lab.f()
+
+
+class SessionsOverThreads(Sessions):
+    """The same with the pipes as Windows needs them."""
+
+    def setUp(self):
+        super().setUp()
+        patch = mock.patch.object(process, "channel_to", ThreadedChannel)
+        patch.start()
+        self.addCleanup(patch.stop)
 
 
 ECHO = """

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from grader.line.channel import Channel
+from grader.line.channel import channel_to
 from grader.line.errors import Lost
 from grader.line.processes import children, end_process, remove_folder, running_lines
 
@@ -17,7 +17,7 @@ FAR_END = ("protocol.py", "program.py", "worker.py")  # the files that make up t
 KIT = Path(__file__).resolve().parents[3]
 KEPT_OUT = [str(KIT / room) for room in ("solution", "starter", "scenario", "tests")]  # from workers, wherever the kit lies
 OWN_IMPORT = re.compile(r"^from grader\.[\w.]+ import (\([^)]*\)|.*)\n", re.MULTILINE)
-KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 NOT_STARTED = "the worker did not start"  # the beginning of a reason that is not a fault of the submission's
 SAID_LIMIT = 2000  # bytes of what a worker leaves on stderr
 CLOSED_LIMIT = 1.0  # seconds for a worker that has closed the line to end
@@ -40,7 +40,7 @@ class Limits:
         self.seconds, self.memory, self.seed = seconds, memory, seed
         self.sandbox = sandbox
         self.prefix = shlex.split(prefix)  # the words that stand before the interpreter
-        self.python = python or ("python3" if self.prefix else sys.executable)
+        self.python = python or ("python3" if self.prefix else own_python())
 
     def as_dict(self):
         """Return what a verdict can depend on; python is left out where it is the grader's own."""
@@ -68,6 +68,11 @@ class Limits:
         return self.prefix + words
 
 
+def own_python():
+    """Return the path of this interpreter; on Windows not the launcher of a virtual environment, which starts another one."""
+    return sys.executable if os.name != "nt" else getattr(sys, "_base_executable", sys.executable)
+
+
 def kept_variables():
     """Return the environment variables of a worker on this machine, but for its folder."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
@@ -76,7 +81,16 @@ def kept_variables():
 
 def own_folder(folder):
     """Return the environment variables that send a worker to its own folder."""
-    return dict.fromkeys(("TMPDIR", "TEMP", "TMP", "HOME"), folder)
+    return dict.fromkeys(("TMPDIR", "TEMP", "TMP", "HOME", *(["USERPROFILE"] if os.name == "nt" else [])), folder)
+
+
+def own_session(elsewhere):
+    """Return the options of Popen by which Ctrl-C in a terminal does not reach a worker, nor a worker the terminal."""
+    if os.name != "nt":
+        return {"start_new_session": True}
+    if elsewhere:  # a client such as ssh may have to ask for a password
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"creationflags": subprocess.CREATE_NO_WINDOW}
 
 
 def folder_prefix(owner):
@@ -128,6 +142,7 @@ class WorkerProcess:
         self.to_send = b""  # the source that it waits for
         self.process = None  # a Popen or a Copy
         self.before = set()  # numbers of the processes that were this one's children before
+        self.job = None  # Windows: what holds it and all that it starts
         self.channel = None
         try:
             self.process = self.copy(workers) or self.spawn(workers)
@@ -135,7 +150,7 @@ class WorkerProcess:
             self.end()
             raise Lost(f"{NOT_STARTED}: {self.limits.command(0)[0]}: {error.strerror}") from error
         self.before = set(children()) - {self.process.pid}
-        self.channel = Channel(self.process)
+        self.channel = channel_to(self.process)
         if self.to_send:  # now: it gets ready while the tests are imported here
             self.to_send = self.channel.write_at_once(self.to_send)
 
@@ -156,19 +171,21 @@ class WorkerProcess:
         if not self.limits.prefix:
             environment = {**kept_variables(), **own_folder(self.folder)}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.stderr, "bufsize": 0}
-        options = {"cwd": self.folder, "env": environment, "start_new_session": os.name != "nt"}
-        return subprocess.Popen(self.limits.command(len(self.to_send)), **options, **pipes)
+        options = {"cwd": self.folder, "env": environment, **own_session(bool(self.limits.prefix))}
+        process = subprocess.Popen(self.limits.command(len(self.to_send)), **options, **pipes)
+        if os.name == "nt":
+            from grader.line.job import job_of
+
+            self.job = job_of(process, None if self.limits.prefix else self.limits.memory)  # it waits for its source
+        return process
 
     def end(self):
         """End the worker and all that it left, and remove its folder. It may have ended before."""
         process, self.process = self.process, None
         if process is not None:
-            try:
-                process.stdin.close()  # a worker on another machine ends when the line does
-            except OSError:  # what was not yet written is of no use any more
-                pass
-            end_process(process, self.before, bool(self.limits.prefix))
-            process.stdout.close()
+            self.channel.close_input()  # a worker on another machine ends when the line does
+            end_process(process, self.before, bool(self.limits.prefix), self.job)
+            self.channel.close_output()
         self.stderr.close()
         if self.folder is not None:
             remove_folder(self.folder)

@@ -1,23 +1,25 @@
 """Processes and folders: what differs between Linux, macOS and Windows stands here, and in channel.py for pipes.
 
-On Linux nothing that a submission starts gets away. Elsewhere a process that leaves the worker's group (macOS) or
-outlives it (Windows) does; and Windows has no limit on memory. A sandbox given by --exec has none of these gaps.
+On Linux and Windows nothing that a submission starts gets away. On macOS a process that leaves the worker's group does.
+A sandbox given by --exec does not have this gap.
 """
 
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+REMOVE_TRIES, REMOVE_PAUSE = 20, 0.1  # Windows: how often a folder is tried, and seconds between two tries
 PAUSE = 0.001  # seconds between two looks at whether processes have ended
 END_LIMIT = 2.0  # seconds for a process to end that was told to
 FAMILY_LIMIT = 10.0  # seconds to end what a worker left
 OWN_END = 0.5  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
 ANSWER_TIME = 0.05  # seconds for a worker that is late to tell where it is
-ANSWER_LIMIT = 4096  # bytes of what it tells
+ANSWER_LIMIT = 16384  # bytes of what it tells
 
 
 def guard_this_process():
@@ -68,14 +70,19 @@ def list_or_nothing(folder):
         return []
 
 
-def end_process(process, before, gently):
+def end_process(process, before, gently, job=None):
     """End the worker, its process group, and on Linux every process that it left behind.
 
     gently: let it end by itself, then ask. A client such as docker's passes that on; killed, it would leave its container.
+    job: Windows: what holds it and all that it has started, or None.
     """
     if os.name == "nt":
-        if process.poll() is None:
-            subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
+        if gently:
+            wait_for(process, OWN_END)
+        if job is not None:
+            job.end()
+        elif process.poll() is None:
+            end_tree(process)
     else:
         if gently:
             wait_for(process, OWN_END)
@@ -84,6 +91,17 @@ def end_process(process, before, gently):
         signal_group(process, signal.SIGKILL)
     wait_for(process, END_LIMIT)
     end_children(lambda number: number not in before and number != process.pid)
+
+
+def end_tree(process):
+    """Windows: end a process that is not in a job, and what it has started as far as is known there."""
+    try:
+        command = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
+        subprocess.run(command, capture_output=True, timeout=END_LIMIT, check=False)
+    except (OSError, subprocess.TimeoutExpired):  # it is not there, or is stuck: then at least the process itself
+        pass
+    if process.poll() is None:
+        process.kill()
 
 
 def end_children(meant):
@@ -152,15 +170,19 @@ def session_of(number):
 def running_lines(process, said):
     """Return [(file, line number)] of what a worker is doing, innermost first, as it tells in the file `said`.
 
-    POSIX: it has registered for the signal. Else, or when it does not answer at once: nothing.
+    POSIX: it has registered for the signal. Windows: it has told so again and again since a second after the call. When it
+    has not: nothing.
     """
-    if os.name == "nt" or process.poll() is not None:
+    if process.poll() is not None:
         return []
     start = said.seek(0, os.SEEK_END)
-    os.kill(process.pid, signal.SIGUSR1)
-    time.sleep(ANSWER_TIME)
+    if os.name == "nt":
+        start = max(0, start - ANSWER_LIMIT)
+    else:
+        os.kill(process.pid, signal.SIGUSR1)
+        time.sleep(ANSWER_TIME)
     said.seek(start)
-    text = said.read(ANSWER_LIMIT).decode("utf-8", "replace")
+    text = said.read(ANSWER_LIMIT).decode("utf-8", "replace").rpartition("Timeout (")[2]
     return [(file, int(number)) for file, number in re.findall(r'File "([^"\n]+)", line (\d{1,6}) in ', text)]
 
 
@@ -183,31 +205,40 @@ def remove_folder(folder):
 
     Folders deep inside are moved up into it before they are emptied: shutil.rmtree gives up on nesting a thousand deep.
     """
-    try:
-        if os.path.islink(folder):
-            os.unlink(folder)
+    for _ in range(REMOVE_TRIES):
+        try:
+            remove_what_is_there(folder)
             return
-        make_writable(folder)
-        waiting, number = list_of(folder), 0
-        while waiting:
-            inner = waiting.pop()
-            if not is_folder(inner):
-                remove_file(inner)
+        except OSError:  # Windows: what has just ended still holds something. Else it was made immutable: not ours to fight
+            if os.name != "nt" or not os.path.lexists(folder):
+                return
+            time.sleep(REMOVE_PAUSE)
+
+
+def remove_what_is_there(folder):
+    """Remove a folder, or the link in its place; OSError when that cannot be."""
+    if is_link(folder):
+        os.unlink(folder)
+        return
+    make_writable(folder)
+    waiting, number = list_of(folder), 0
+    while waiting:
+        inner = waiting.pop()
+        if not is_folder(inner):
+            remove_file(inner)
+            continue
+        make_writable(inner)
+        for entry in list_of(inner):
+            if not is_folder(entry):
+                remove_file(entry)
                 continue
-            make_writable(inner)
-            for entry in list_of(inner):
-                if not is_folder(entry):
-                    remove_file(entry)
-                    continue
-                while os.path.lexists(os.path.join(folder, str(number))):
-                    number += 1
-                waiting.append(os.path.join(folder, str(number)))
-                make_writable(entry)  # else it cannot be moved
-                os.rename(entry, waiting[-1])
-            os.rmdir(inner)
-        os.rmdir(folder)
-    except OSError:  # a file is held open (Windows), or made immutable: not ours to fight
-        pass
+            while os.path.lexists(os.path.join(folder, str(number))):
+                number += 1
+            waiting.append(os.path.join(folder, str(number)))
+            make_writable(entry)  # else it cannot be moved
+            os.rename(entry, waiting[-1])
+        os.rmdir(inner)
+    os.rmdir(folder)
 
 
 def list_of(folder):
@@ -216,7 +247,13 @@ def list_of(folder):
 
 
 def is_folder(path):
-    return os.path.isdir(path) and not os.path.islink(path)
+    return os.path.isdir(path) and not is_link(path)
+
+
+def is_link(path):
+    """Return whether something leads elsewhere: a link, or on Windows a junction, which needs no rights to make."""
+    attributes = getattr(os.lstat(path), "st_file_attributes", 0)
+    return os.path.islink(path) or bool(attributes & stat.FILE_ATTRIBUTE_REPARSE_POINT)
 
 
 def make_writable(folder):
@@ -228,7 +265,7 @@ def remove_file(path):
     try:
         os.unlink(path)
     except PermissionError:
-        if os.path.islink(path):
+        if os.name != "nt" or is_link(path):
             raise
         os.chmod(path, 0o600)
         os.unlink(path)

@@ -25,6 +25,7 @@ WORK = ("load", "call", "calls", "main")  # the kinds of messages that begin som
 PRELOADED = ("_sitebuiltins", "argparse", "collections.abc", "tempfile")  # most submissions import these, or loading needs them
 REACH = "a submission may read Python's own files and write in its own folder, and has no network"
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
+TELL_AFTER = 1.0  # seconds of a call, after which a worker on Windows tells each time which line is running
 PROCESS_LIMIT = 256  # processes and threads of the submission
 
 
@@ -170,8 +171,9 @@ class Submission:
 class Worker:
     """Reads a message, does with the submission what it says, sends the answer; in between it may ask the grader."""
 
-    def __init__(self, lines_in, lines_out):
+    def __init__(self, lines_in, lines_out, said):
         self.lines_in, self.lines_out = lines_in, lines_out
+        self.said = said  # the descriptor of what the grader may read about a call that does not end
         self.kept = Kept()  # what the submission prints
         self.streams = Streams(self.kept)
         self.submission = Submission(self.streams)
@@ -256,11 +258,15 @@ class Worker:
         """Do a piece of work and send the line that answers it, of this kind if it succeeds."""
         self.submission.foreign.clear()
         self.in_call = True
+        if not hasattr(faulthandler, "register"):  # Windows: no signal asks which line is running
+            faulthandler.dump_traceback_later(TELL_AFTER, repeat=True, file=self.said)
         try:
             result = work(*given)
             contents = result if kind == "loaded" else (encode(result),)
         except BaseException as error:
             kind, contents = "raised", self.submission.describe(error)
+        if not hasattr(faulthandler, "register"):
+            faulthandler.cancel_dump_traceback_later()
         with self.lock:
             self.in_call = False
             try:
@@ -330,7 +336,7 @@ def start(kept_out, closed_in=None):
     raw = io.FileIO(0, closefd=False)
     raw.name = "<stdin>"
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8")
-    worker = Worker(lines_in, lines_out)
+    worker = Worker(lines_in, lines_out, said)
     worker.streams.install()
     try:
         worker.serve(kept_out, closed_in)
