@@ -2,7 +2,8 @@
 
 A file in hostile/LAB/ is appended to the lab's solution, whose functions it replaces or surrounds. Its first line is read here:
 `kind 2 | passes: all but e1 c1 | reason: a part of a failure's text | limit 1 | needs posix`. A test goes by the
-first clause in its name (test_e1_e3_... is e1); `limit` is the time in seconds, 10 when it is not given.
+first clause in its name (test_e1_e3_... is e1); `limit` is the time in seconds, 10 when it is not given. PLACES in it
+becomes a dict of paths: of the kit, its solution, and another submission.
 What is about files rather than code is made by the functions below.
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 import frame
 import kit
 from kit import LABS, solution_of
+from test_sandbox import landlock
 
 from grader.grading import grade
 from grader.intake.sources import lab_of
@@ -29,11 +31,12 @@ from grader.line.process import Limits, Workers
 from grader.result import PASSED
 
 SOLUTION = solution_of("ticket_triage")
-HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \| reason: (.*?))?(?: \| limit (\d+))?(?: \| needs (posix|linux))?$")
+HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \| reason: (.*?))?(?: \| limit (\d+))?(?: \| needs (posix|linux|sandbox))?$")
 SECONDS = 10.0  # the limit of those that do not hang: a busy machine is no reason to fail
 SLEEP = "7654.3"  # seconds that processes of hostile/ sleep; each run has its own number, by which it finds its own
 OWN_SLEEP = f"7654.{os.getpid():010}"
 WORKERS = Workers()  # of a process of the pool
+HAVE = {None: True, "posix": os.name == "posix", "linux": sys.platform == "linux", "sandbox": landlock() > 0}
 
 
 def failures_of(report):
@@ -260,11 +263,13 @@ class Hostile(unittest.TestCase):
     def submissions(self):
         """Return [(name, kind, path, seconds, what passes, reason)]; print which kinds have how many."""
         found, kinds = [], {}
+        neighbour = bytes_in(self.place, SOLUTION.encode())
         for lab, part in [(lab, part) for lab in LABS for part in frame.parts("hostile", lab)]:
-            text = part.read_text(encoding="utf-8").replace(SLEEP, OWN_SLEEP)
+            places = {"kit": str(kit.KIT), "solution": str(kit.KIT / "solution" / f"{lab}.py"), "neighbour": str(neighbour)}
+            text = part.read_text(encoding="utf-8").replace(SLEEP, OWN_SLEEP).replace("PLACES", repr(places))
             header = HEADER.match(text.split('"""')[1].splitlines()[0])
             kind, passes, reason, limit, needs = header.groups()
-            if (needs == "posix" and os.name != "posix") or (needs == "linux" and sys.platform != "linux"):
+            if not HAVE[needs]:
                 print(f"skipped: {part.stem}: it needs {needs}")
                 continue
             folder = self.place / lab / part.stem
