@@ -1,5 +1,6 @@
 """The pages tell the truth: every command shown with `$` is run, and its output is the output shown."""
 
+import importlib
 import re
 import unittest
 
@@ -46,6 +47,14 @@ class Documents(unittest.TestCase):
         for line in readme.splitlines():
             if re.match(r"(\$ )?python ", line):
                 self.assertNotRegex(line, r"\bsolution\b|tests/kit")
+
+    def test_each_promise_of_the_grader_names_a_class_of_tests(self):
+        promises = re.findall(r"^\| (.*\.) \| `(test_\w+)\.(\w+)` \|$", page_text("tests/README.md"), re.MULTILINE)
+        self.assertGreaterEqual(len(promises), 14)
+        for promise, module, name in promises:
+            with self.subTest(promise=promise):
+                tests = getattr(importlib.import_module(module), name)
+                self.assertTrue(unittest.defaultTestLoader.getTestCaseNames(tests))
 
     def test_links_between_the_pages_lead_somewhere(self):
         for page in (*PAGES, "TASK.md", "TASK_cn.md"):

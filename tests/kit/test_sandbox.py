@@ -4,6 +4,7 @@ Each row is tried twice, in an interpreter that is closed in and in one that is 
 and fails inside, what is honest gives the same in both. So a row cannot pass because it never worked.
 """
 
+import ast
 import json
 import os
 import re
@@ -19,6 +20,9 @@ from pathlib import Path
 import kit
 import sandbox_rows as tables
 from sandbox_rows import DEPENDS, rows_of
+from test_submission import Place
+
+from grader.line.process import FAR_END, Workers
 
 LINUX = sys.platform == "linux"
 SOURCE = (kit.KIT / "tests" / "grader" / "line" / "sandbox.py").read_text(encoding="utf-8")
@@ -380,6 +384,79 @@ class Filter(unittest.TestCase):
                 if name in known:
                     with self.subTest(call=name, header=path):
                         self.assertEqual(pair[column], known[name])
+
+
+@unittest.skipUnless(landlock() >= 6, "a kernel with Landlock of version 6 only")
+class Graded(Place):
+    """What becomes of a submission: its worker closes itself in, and the result says so."""
+
+    READS = f"def f(): return open({str(kit.KIT / 'solution' / 'ticket_triage.py')!r}).read()[:3]\n"
+    ALL = ["files", "network", "signals"]
+
+    def test_started_workers_and_copies_close_themselves_in(self):
+        for copies in (False, True):
+            with self.subTest(copies=copies):
+                workers = Workers()
+                self.addCleanup(workers.end)
+                if copies:
+                    workers.use_template()
+                session, lab = self.session(self.READS, workers)
+                with self.assertRaisesRegex(Exception, "Permission denied: .*: a submission may read Python's own files"):
+                    lab.f()
+                self.assertEqual((session.closed_in, session.why_not), (self.ALL, ""))
+                self.assertEqual(workers.template is not None, copies)
+
+    def test_it_is_left_out_on_demand_and_with_exec(self):
+        for options, why in (({"sandbox": False}, "--no-sandbox"), ({"prefix": "env", "python": sys.executable}, "--exec says where they run")):
+            with self.subTest(options):
+                session, lab = self.session(self.READS, **options)
+                self.assertEqual(lab.f(), '"""')
+                self.assertEqual((session.closed_in, session.why_not), ([], why))
+
+    def test_where_there_is_less_it_runs_as_far_as_it_can_and_says_why(self):
+        rows = (  # (what is not there, how: in the text of the far end, what is on, why not the rest)
+            ("Landlock", (b"known = max(0, ", b"known = min(0, "), ["network", "signals"], "this kernel has no Landlock"),
+            ("the numbers", (b"os.uname().machine", b"'riscv64'"), self.ALL[::2], "the numbers of calls on riscv64 are not in the list"),
+            ("ctypes", (b"    import ctypes\n", b"    import no_such_module\n"), [], "this Python has no ctypes"),
+        )
+        for name, change, on, why_not in rows:
+            with self.subTest(without=name):
+                workers = Workers()
+                self.assertEqual(workers.source.count(change[0]), 1)
+                workers.source = workers.source.replace(*change)
+                session, lab = self.session("def f(): return 7\n", workers)
+                self.assertEqual(lab.f(), 7)
+                self.assertEqual((session.closed_in, session.why_not), (on, why_not))
+
+    def test_the_result_says_it_and_resume_takes_none_that_was_made_with_less(self):
+        for name in ("anna", "ben"):
+            (self.folder / name).mkdir()
+            shutil.copy(kit.KIT / "solution" / "ticket_triage.py", self.folder / name)
+        less, more, again = (self.folder / f"{name}.json" for name in ("less", "more", "again"))
+
+        def grade(*words):
+            done = kit.run(kit.KIT / "verify.py", self.folder / "anna", self.folder / "ben", "--seed", "5", *words)
+            return done.stdout.splitlines()[-1], done.stderr
+
+        self.assertEqual(grade("--no-sandbox", "--json", less), ("Not closed in: --no-sandbox", ""))
+        self.assertEqual(grade("--json", more), ("Closed in: files, network, signals", ""))
+        said = f"--resume {less}: 2 of its submissions were less closed in, so they are graded again\n"
+        self.assertEqual(grade("--resume", less, "--json", again), ("Closed in: files, network, signals", said))
+        self.assertEqual(grade("--resume", more, "--no-sandbox", "--json", again), ("Closed in: files, network, signals", ""))
+        entries = json.loads(again.read_text(encoding="utf-8"))["submissions"]
+        self.assertEqual([(entry["closed_in"], entry["why_not"]) for entry in entries], [(self.ALL, "")] * 2)
+
+    def test_the_far_end_has_no_name_twice(self):
+        """Its files become one text, in which a name of one must not hide a name of another."""
+        known = {}
+        for file in ("sandbox.py", "copier.py", *FAR_END):
+            tree = ast.parse((kit.KIT / "tests" / "grader" / "line" / file).read_text(encoding="utf-8"))
+            for node in tree.body:
+                names = [node.name] if hasattr(node, "name") else []
+                names += [name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)] if isinstance(node, ast.Assign) else []
+                for name in set(names):
+                    self.assertIn(known.setdefault(name, file), (file,), name)
+        self.assertGreater(len(known), 50)
 
 
 if __name__ == "__main__":
