@@ -778,7 +778,7 @@ class CommandLine(LabTest):
     ]
     FAILURES = [
         f"{CASES[2]['id']}: winner_submission_id: expected None, got '{BIRCH}'",
-        Containing(f"{CASES[3]['id']}: refused: ", "winner_submission_id"),
+        Containing(f"{CASES[3]['id']}: refused: "),
         Containing("\\x1b[31m\\n\\u2028\\ud800: refusal: expected ", f", got '{BIRCH}'"),
         f"{CASES[6]['id']}: recommendation: expected 'pay_taker', got 'refund_publisher'",
         Containing(f"{CASES[8]['id']}: refused: ", "pass"),
