@@ -11,7 +11,7 @@ import kit
 import labtest
 from grader.grading import grade_session
 from grader.line.errors import Lost
-from grader.line.session import Session
+from grader.line.session import Session, command_line
 from test_submission import Place
 
 
@@ -130,6 +130,17 @@ class Ahead(Place):
                 first = self.lab.f("x")
                 self.lab.f.ahead([partial(self.lab.f, 1), partial(self.lab.f, other)])
                 self.assertEqual(self.lab.f(*args, **kwargs), first + 1 if args == [1] and type(args[0]) is int else 1)
+
+    def test_main_and_another_table_in_between_get_their_own_answers(self):
+        session, lab = self.session(COUNTS + "def main(argv): print(f('m'))\n")
+        for _ in range(3):
+            lab.f.ahead([partial(lab.f, "a"), partial(lab.f, "b")])
+            self.assertEqual(lab.f("a"), 1)
+            self.assertEqual(command_line(lab, [], {}, "utf-8")[:2], (0, "m\n1\n"))
+            lab.ask.ahead([partial(lab.ask, client) for client in [labtest.Client(1, 2)] * 2])
+            lab.f.ahead([partial(lab.f, "c")])
+            self.assertEqual(lab.f("c"), 1)
+            session.end()
 
     def test_a_test_that_breaks_off_leaves_the_next_one_alone(self):
         self.ahead("a", "b")

@@ -6,7 +6,7 @@ import operator
 import time
 
 from grader.line.errors import Lost, nearest_builtin, raised_error
-from grader.line.protocol import ANSWERS, FROM_FAR, MESSAGE_LIMIT, OUTPUT_LIMIT, STRICT_DECODER, Malformed, decode, encode, fields_of, line_of
+from grader.line.protocol import ANSWERS, FROM_FAR, MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, STRICT_DECODER, Malformed, decode, encode, fields_of, line_of
 
 START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
 ITEM_SIZE = 64  # bytes of memory that an item of a list or dict takes at least
@@ -124,8 +124,8 @@ class Conversation:
             error = self.checked(raised_error, fields, {}, [], self.files)
             raise Lost(f"it does not load: {error.name_of_class}{': ' if str(error) else ''}{error}", error.place)
         for names in fields.values():
-            if any(type(name) is not str for name in names):
-                raise self.malformed("names that are not texts")
+            if len(names) > NAMES_LIMIT or any(type(name) is not str for name in names):
+                raise self.malformed("too many names, or names that are not texts")
         return fields["functions"], fields["errors"]
 
     def call(self, name, args, kwargs):

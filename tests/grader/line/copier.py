@@ -24,6 +24,7 @@ import tempfile  # noqa: F401
 from grader.line.sandbox import enter, prepared_room
 
 REQUEST_LIMIT = 1 << 16  # bytes
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4  # from linux/prctl.h
 
 
 def copy_when_asked(kept_out):
@@ -32,8 +33,8 @@ def copy_when_asked(kept_out):
     kept_out: None for not to close in.
     """
     prctl = ctypes.CDLL(None).prctl
-    prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: it ends with the grader, even when a submission has stopped it
-    prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: no process of the same user can look into it, or change it
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # it ends with the grader, even when a submission has stopped it
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)  # no process of the same user can look into it, or change it
     room = prepared_room(kept_out) if kept_out is not None else (None, "")
     gc.freeze()  # what is imported stays where it is, so copies share it
     requests = socket.socket(fileno=os.dup(0))
@@ -52,7 +53,7 @@ def copy_when_asked(kept_out):
         requests.send(os.read(numbers_out, 20))
         for pipe in pipes:
             os.close(pipe)
-    prctl(4, 1, 0, 0, 0)  # as in a process that was started
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # as in a process that was started
     os.setsid()
     for descriptor, pipe in enumerate(pipes):
         os.dup2(pipe, descriptor)

@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36  # from linux/prctl.h
 REMOVE_TRIES, REMOVE_PAUSE = 20, 0.1  # Windows: how often a folder is tried, and seconds between two tries
 PAUSE = 0.001  # seconds between two looks at whether processes have ended
 END_LIMIT = 2.0  # seconds for a process to end that was told to
@@ -29,8 +30,8 @@ def guard_this_process():
         import ctypes
 
         prctl = ctypes.CDLL(None).prctl
-        prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-        prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def children(number="self"):

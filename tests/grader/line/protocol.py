@@ -93,8 +93,8 @@ def fields_of(line, decoder, table, due, decode=None):
     for name, kinds in fields.items():
         if name not in message or (kinds and type(message[name]) not in kinds):
             raise Malformed(f"{kind}: {name} is not what it should be")
-    printed = message.get("printed", ("", 0))
-    if list(map(type, printed)) != [str, int] or printed[1] < 0:
+    printed = message.get("printed", ["", 0])
+    if type(printed) is not list or list(map(type, printed)) != [str, int] or printed[1] < 0:
         raise Malformed(f"{kind}: printed is not what it should be")
     return kind, message
 

@@ -10,7 +10,6 @@ a time in a process:
 Read on in conversation.py (what is said), protocol.py (how it is written), worker.py (the far end).
 """
 
-import contextlib
 import itertools
 import tempfile
 import types
@@ -71,8 +70,7 @@ class Session:
 
     def begin(self):
         """Start a test: it has the time to itself, and an earlier loss is over."""
-        if self.conversation is not None and self.conversation.ahead:  # the test before broke off in the middle of these
-            self.end()
+        self.break_off()
         self.lost = None
         self.received = Received()
         self.time.begin()
@@ -86,9 +84,11 @@ class Session:
             if lost is not None:
                 raise lost.with_traceback(None)
             self.time.stop()
-            with self.guarded():
+            try:
                 self.worker = self.worker or self.workers.start()
                 self.conversation = self.load(self.worker)
+            except BaseException as error:
+                raise self.after(error)
             self.time.go()
         return self.conversation
 
@@ -104,36 +104,29 @@ class Session:
         conversation.errors = {name: kind for name, kind in self.errors.items() if name in self.intact}
         return conversation
 
-    @contextlib.contextmanager
-    def guarded(self):
-        """End the worker whenever something breaks off what it is doing: a Lost, Ctrl-C, or what a test's function raises."""
-        try:
-            yield
-        except Lost as lost:
-            self.lose(lost)
-            raise
-        except MemoryError as error:
-            self.lose(Lost(f"{NOT_STARTED}: the grader has no memory left for it"))
-            raise self.lost from error
-        except BaseException:
-            self.end()
-            raise
+    def after(self, error):
+        """End the worker, which something has stopped in the middle of its work; return the exception to raise for that.
 
-    def lose(self, lost):
-        """End the worker; the running test is lost for this reason, and so are the others if nothing was ever loaded."""
+        Something: a Lost, Ctrl-C, or what a function of the tests lets out. A Lost is kept: further calls of the running test
+        meet it too, and other tests if the submission was never loaded.
+        """
         self.end()
-        self.lost = lost
-        if not self.functions:
-            self.load_failure = lost
+        if isinstance(error, MemoryError):
+            error = Lost(f"{NOT_STARTED}: the grader has no memory left for it")
+        if isinstance(error, Lost):
+            self.lost = error
+            if not self.functions:
+                self.load_failure = error
+        return error
 
     def request(self, what, *contents):
         """Let the worker do one thing, a method of Conversation, and return or raise the outcome."""
-        self.refuse_inside_callback()
         conversation = self.ready()
         self.busy = True
         try:
-            with self.guarded():
-                value, error = what(conversation, *contents)
+            value, error = what(conversation, *contents)
+        except BaseException as error:
+            raise self.after(error)
         finally:
             self.busy = False
         if error is not None:
@@ -144,11 +137,29 @@ class Session:
         if self.busy:
             raise RuntimeError("a function of the lab was called inside a callback: its worker waits for an answer")
 
+    def break_off(self):
+        """End a worker that is in the middle of calls that were sent ahead: a new one has what is left of the time."""
+        if self.conversation is not None and self.conversation.ahead:
+            self.end()
+
     def call(self, name, args, kwargs):
+        """Make a call of the submission; return or raise what it does."""
         self.refuse_inside_callback()
         if self.conversation is not None and not self.conversation.may_call(name, args, kwargs):
-            self.end()  # it is in the middle of other calls; a new one has what is left of the time
+            self.break_off()
         return self.request(Conversation.call, name, args, kwargs)
+
+    def send_ahead(self, name, calls):
+        """Let the worker begin with calls that are made next, functools.partial objects."""
+        self.refuse_inside_callback()
+        self.break_off()
+        self.request(Conversation.send_ahead, name, calls)
+
+    def run_main(self, argv, files, encoding):
+        """Run main in a folder with these files {name: text}; return (exit code, stdout, stderr), or raise what it does."""
+        self.refuse_inside_callback()
+        self.break_off()
+        return self.request(Conversation.main, argv, files, encoding)
 
     def attribute(self, name):
         """Return what tests find in the module under a name: a function, or an exception of the hand-out."""
@@ -190,7 +201,7 @@ class RemoteFunction:
         """
         calls = list(itertools.takewhile(lambda call: call.func is self, calls))
         if calls:
-            self.session.request(Conversation.send_ahead, self.__name__, calls)
+            self.session.send_ahead(self.__name__, calls)
 
 
 class RemoteModule(types.ModuleType):
@@ -210,6 +221,6 @@ class RemoteModule(types.ModuleType):
 def command_line(lab, argv, files, encoding):
     """Run the lab's main(argv) in a temporary folder that holds files; return (exit code, stdout, stderr)."""
     if isinstance(lab, RemoteModule):
-        return lab.__session__.request(Conversation.main, argv, files, encoding)
+        return lab.__session__.run_main(argv, files, encoding)
     with tempfile.TemporaryDirectory() as folder:
         return Program(folder).run(lab, argv, files, encoding)
