@@ -6,6 +6,7 @@ keeps the first two from falling.
 """
 
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -53,15 +54,22 @@ def write_large(folder):
         path.write_text("".join(f"## {text(4)}\n\n{text(WORDS)}\n\n" for _ in range(SECTIONS)), encoding="utf-8")
 
 
+def memory():
+    """Return the MiB that this process holds now (Linux), or 0."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
 def measure_large(folder):
     """Print what the large folder costs; it runs in a process of its own, so that the memory is that of the index."""
-    import resource
-
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = memory()
     started = time.process_time()
     corpus = lab.load_corpus(folder)
     seconds = time.process_time() - started
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (1024 if sys.platform != "darwin" else 1 << 20)
+    grown = memory() - before
     draw, taken = random.Random(11), []
     for _ in range(SEARCHES):
         query = " ".join(passage["text"].split()[draw.randrange(WORDS)] for passage in draw.sample(corpus.passages, 6))
