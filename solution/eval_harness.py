@@ -307,7 +307,13 @@ SLICE = 0.05  # seconds between two looks at a program that runs
 END_LIMIT = 0.5  # seconds to wait for a group that was ended, and for the rest of its output
 KEPT_VARIABLES = ("PATH",) if POSIX else ("PATH", "PATHEXT", "SYSTEMROOT", "COMSPEC")
 HOMES = ("HOME", "TMPDIR") if POSIX else ("HOME", "USERPROFILE", "TEMP", "TMP")
-NO_PLACE = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)  # the machine is at fault, not the command
+NO_PLACE = (
+    errno.EAGAIN,
+    errno.ENOMEM,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOSPC,
+)  # the machine is at fault, not the command
 A_JUNCTION = 0xA0000003  # what Windows has instead of a link to a folder
 READ_ONLY = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -453,7 +459,9 @@ def read_file(path):
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO) or os.path.isdir(path):  # a link, a socket; Windows: a folder
+        if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO) or os.path.isdir(
+            path
+        ):  # a link, a socket; Windows: a folder
             return None
         raise ScenarioError(f"{path}: {error.strerror}") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode) or is_link(os.lstat(path)):
@@ -559,8 +567,14 @@ def is_pattern(value):
 A_TEXT = ("a text that is not blank", is_text)
 A_PATH = ("a relative path with / between its parts and no part . or ..", is_path)
 A_PATTERN = ("a regular expression", is_pattern)
-A_TIME = (f"a number above 0, up to {TIME_LIMIT}", lambda value: type(value) in (int, float) and 0 < value <= TIME_LIMIT)
-WORDS = ("a list of at least one text, none blank", lambda value: type(value) is list and value != [] and all(map(is_text, value)))
+A_TIME = (
+    f"a number above 0, up to {TIME_LIMIT}",
+    lambda value: type(value) in (int, float) and 0 < value <= TIME_LIMIT,
+)
+WORDS = (
+    "a list of at least one text, none blank",
+    lambda value: type(value) is list and value != [] and all(map(is_text, value)),
+)
 PATHS = (
     f"a list of at least one, each {A_PATH[0]}, none twice",
     lambda value: type(value) is list and value != [] and all(map(is_path, value)) and len(set(value)) == len(value),
@@ -584,7 +598,10 @@ class VerifierRegistry:
         """Return the verifier of a task.json with the arguments that count; ScenarioError names what is wrong."""
         name = require(place, verifier, "name", one_of(self.rules))
         args = require(place, verifier, "args", AN_OBJECT)
-        return {"name": name, "args": {field: require(f"{place}: args", args, field, rule) for field, rule in self.rules[name].items()}}
+        return {
+            "name": name,
+            "args": {field: require(f"{place}: args", args, field, rule) for field, rule in self.rules[name].items()},
+        }
 
     def verify(self, task, files, run_command):
         name, args = task.verifier["name"], task.verifier["args"]
@@ -669,8 +686,19 @@ def load_suite(folder):
     place = os.path.join(folder, "suite.json")
     is_id = re.compile(r"[A-Za-z0-9_-]+").fullmatch
     rule = "a list of at least one id, each of letters, digits, - and _"
-    ids = require(place, read_json(place), "tasks", (rule, lambda value: type(value) is list and value != [] and all(
-        type(task_id) is str and is_id(task_id) for task_id in value)))
+    ids = require(
+        place,
+        read_json(place),
+        "tasks",
+        (
+            rule,
+            lambda value: (
+                type(value) is list
+                and value != []
+                and all(type(task_id) is str and is_id(task_id) for task_id in value)
+            ),
+        ),
+    )
     for task_id in ids:
         if ids.count(task_id) > 1:
             raise ScenarioError(f"{place}: tasks: {task_id} is listed twice")
@@ -689,7 +717,8 @@ def suite_digest(tasks):
     """Return the SHA-256 of what the tasks hold, in order."""
     as_hex = lambda files: {path: content.hex() for path, content in files.items()}
     plain = [
-        [task.id, task.goal, list(task.editable), task.verifier, as_hex(task.buggy), as_hex(task.expected)] for task in tasks
+        [task.id, task.goal, list(task.editable), task.verifier, as_hex(task.buggy), as_hex(task.expected)]
+        for task in tasks
     ]
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode("ascii")).hexdigest()
 
@@ -762,7 +791,7 @@ class EvalHarness:
     """Runs a candidate over tasks: a scratch folder per sample, and another one in which it is verified."""
 
     def __init__(self, tasks, samples=1, ks=(1,), clock=time.perf_counter, jobs=1):
-        """tasks: [FixtureTask]; samples: tries per task; ks: for pass@k; clock() gives seconds; jobs: samples side by side."""
+        """tasks: [FixtureTask]; samples: per task; ks: of pass@k; clock() gives seconds; jobs: side by side."""
         whole = lambda value, most: type(value) is int and 1 <= value <= most
         self.tasks, self.samples, self.ks, self.clock, self.jobs = list(tasks), samples, tuple(ks), clock, jobs
         if not self.tasks or len({task.id for task in self.tasks}) < len(self.tasks):
@@ -778,7 +807,7 @@ class EvalHarness:
     def run(self, candidate, on_sample=lambda task, number, sample, said: None):
         """Return the EvalReport of candidate(task, scratch_dir) -> SampleResult.
 
-        on_sample is called for each sample in order, with what a CommandAgent said. KeyboardInterrupt ends all that runs.
+        on_sample is called for each sample in order, with what a CommandAgent said. Ctrl-C ends all that runs.
         """
         self.programs.closed = False
         root = new_folder()
@@ -798,7 +827,7 @@ class EvalHarness:
         return self.report(samples)
 
     def side_by_side(self, calls):
-        """Yield what the calls return, in order. They run in threads, so that Ctrl-C comes only where it is waited for."""
+        """Yield what the calls return, in order. They run in threads: Ctrl-C comes only where it is waited for."""
         futures, waiting = [concurrent.futures.Future() for _ in calls], queue.SimpleQueue()
         for pair in zip(calls, futures):
             waiting.put(pair)
@@ -820,7 +849,9 @@ class EvalHarness:
                 thread.start()
             for place, future in enumerate(futures):
                 while not future.done():
-                    with contextlib.suppress(concurrent.futures.TimeoutError):  # a wait without end is deaf to Ctrl-C on Windows
+                    with contextlib.suppress(
+                        concurrent.futures.TimeoutError
+                    ):  # a wait without end is deaf to Ctrl-C on Windows
                         future.exception(4 * SLICE)
                 futures[place] = None  # a sample is kept once
                 yield future.result()
@@ -878,7 +909,9 @@ class EvalHarness:
         reports = []
         for task, group in zip(self.tasks, groups):
             numbers = summarize(list(group), self.ks)
-            plug_in = {str(k): round(plug_in_at_k(numbers["samples"], numbers["passes"], k), RATE_PLACES) for k in self.ks}
+            plug_in = {
+                str(k): round(plug_in_at_k(numbers["samples"], numbers["passes"], k), RATE_PLACES) for k in self.ks
+            }
             reports.append(TaskReport(task.id, {**numbers, "pass_at_k_plug_in": plug_in}, group))
         numbers = summarize(list(samples), ())
         rate = numbers.pop("pass_rate")
@@ -897,7 +930,7 @@ def plug_in_at_k(n, c, k):
 
 
 def without(places, text):
-    """Return text with folders shown by the signs that places gives, {folder: sign}: their names differ from run to run."""
+    """Return text with folders shown by their signs, places = {folder: sign}: the names differ from run to run."""
     for place, sign in places.items():
         for shown in {place, place.replace("\\", "\\\\"), place.replace("\\", "/")}:
             text = text.replace(shown, sign)
@@ -928,21 +961,36 @@ def number(text):
 
 def options_of(argv):
     """Return the options of the command line; ScenarioError names the one that is wrong."""
-    parser = CommandLine(prog="eval_harness.py", description="Measure a coding agent on a suite of bugs.", allow_abbrev=False)
+    parser = CommandLine(
+        prog="eval_harness.py", description="Measure a coding agent on a suite of bugs.", allow_abbrev=False
+    )
     parser.add_argument("scenario", help="a folder with suite.json and tasks/")
     parser.add_argument("--samples", type=whole, default=1, metavar="N", help="tries per task (default: 1)")
-    parser.add_argument("--k", type=whole_numbers, default=(1,), metavar="K,K", help="give pass@k for these k, up to N (default: 1)")
+    parser.add_argument(
+        "--k", type=whole_numbers, default=(1,), metavar="K,K", help="give pass@k for these k, up to N (default: 1)"
+    )
     parser.add_argument("--jobs", type=whole, default=1, metavar="J", help="samples side by side (default: 1)")
-    parser.add_argument("--candidate", default="reference", metavar="CMD", help="reference, noop or a command line (default: reference)")
-    parser.add_argument("--timeout", type=number, default=600.0, metavar="S", help="seconds per sample of a command (default: 600)")
+    parser.add_argument(
+        "--candidate",
+        default="reference",
+        metavar="CMD",
+        help="reference, noop or a command line (default: reference)",
+    )
+    parser.add_argument(
+        "--timeout", type=number, default=600.0, metavar="S", help="seconds per sample of a command (default: 600)"
+    )
     parser.add_argument("--out", metavar="FILE", help="write the report to this file too")
     parser.add_argument("--baseline", metavar="FILE", help="an earlier report: exit 1 when a task passes less often")
-    parser.add_argument("--min-pass", type=number, default=0.0, metavar="X", help="the pass@1 to reach, 0 to 1 (default: 0)")
+    parser.add_argument(
+        "--min-pass", type=number, default=0.0, metavar="X", help="the pass@1 to reach, 0 to 1 (default: 0)"
+    )
     options = parser.parse_args(argv)
     require("command line", {"--timeout": options.timeout}, "--timeout", A_TIME)
     require("command line", {"--min-pass": options.min_pass}, "--min-pass", A_RATE)
     if max(options.k) > options.samples or len(set(options.k)) < len(options.k):
-        raise ScenarioError(f"--k: expected numbers from 1 to {options.samples}, the samples, each once, got {options.k}")
+        raise ScenarioError(
+            f"--k: expected numbers from 1 to {options.samples}, the samples, each once, got {options.k}"
+        )
     return options
 
 
@@ -951,13 +999,22 @@ def read_baseline(path, digest, harness):
     place, report = f"--baseline: {path}", read_json(path)
     require(place, report, "schema_version", ("1", lambda value: type(value) is int and value == 1))
     require(place, report, "suite_sha256", A_STRING)
-    most = require(place, report, "samples", ("an integer of at least 1", lambda value: type(value) is int and value >= 1))
+    most = require(
+        place, report, "samples", ("an integer of at least 1", lambda value: type(value) is int and value >= 1)
+    )
     for task in require(place, report, "tasks", A_LIST):
         require(f"{place}: tasks", task, "task_id", A_TEXT)
-        require(f"{place}: tasks", task, "passes", (f"0 to {most}", lambda value: type(value) is int and 0 <= value <= most))
+        require(
+            f"{place}: tasks",
+            task,
+            "passes",
+            (f"0 to {most}", lambda value: type(value) is int and 0 <= value <= most),
+        )
     names = [task["task_id"] for task in report["tasks"]]
     if len(set(names)) < len(names):
-        raise ScenarioError(f"{place}: tasks: {show(next(name for name in names if names.count(name) > 1))} is there twice")
+        raise ScenarioError(
+            f"{place}: tasks: {show(next(name for name in names if names.count(name) > 1))} is there twice"
+        )
     ours = [{"task_id": task.id, "passes": 0} for task in harness.tasks]
     try:
         compare(report, {"suite_sha256": digest, "samples": harness.samples, "tasks": ours})
@@ -1054,7 +1111,9 @@ def run(argv):
     call_each(tasks, options.baseline)
     baseline = read_baseline(options.baseline, suite_digest(tasks), harness) if options.baseline is not None else None
     screen = Screen(len(tasks) * options.samples)
-    report = harness.run(candidate, lambda task, number, *rest: screen.sample(task, number, options.samples, *rest)).to_dict()
+    report = harness.run(
+        candidate, lambda task, number, *rest: screen.sample(task, number, options.samples, *rest)
+    ).to_dict()
     totals = report["totals"]
     counts = f"passes={totals['passes']}/{totals['samples']} errors={totals['errors']}"
     say(f"pass@1={totals['pass_at_1']} {counts} min_pass={options.min_pass}")

@@ -39,7 +39,9 @@ class Part(Containing):
         self.fields = fields
 
     def holds(self, value):
-        return type(value) is dict and all(name in value and same(value[name], self.fields[name]) for name in self.fields)
+        return type(value) is dict and all(
+            name in value and same(value[name], self.fields[name]) for name in self.fields
+        )
 
     def __repr__(self):
         return f"<a dict with {shown(self.fields)}>"
@@ -56,11 +58,13 @@ class AnyFloat(Containing):
 
 
 class Played:
-    """A callable that plays one outcome (an exception is raised), and records its calls. Its name says what it plays."""
+    """A callable that plays one outcome (an exception is raised) and records its calls. Its name says what it plays."""
 
     def __init__(self, name, outcome, calls):
         self.name, self.outcome, self.calls = name, outcome, calls
-        self.__name__ = f"{name} that raises {outcome!r}" if isinstance(outcome, BaseException) else f"{name} -> {shown(outcome)}"
+        self.__name__ = (
+            f"{name} that raises {outcome!r}" if isinstance(outcome, BaseException) else f"{name} -> {shown(outcome)}"
+        )
 
     def __call__(self, *args, **kwargs):
         self.calls.append((self.name, list(args), kwargs))
@@ -97,15 +101,23 @@ class ShellExitZero(LabTest):
             Row("0 passes", outcome=(0, GREEN), gives=(True, Containing("0", GREEN))),
             Row("0 passes, whatever the output says", outcome=(0, RED), gives=(True, Containing("0", RED))),
             Row("0 passes without any output", outcome=(0, ""), gives=(True, Containing("0"))),
-            Row("1 does not pass, although the output is green", outcome=(1, GREEN), gives=(False, Containing("1", GREEN))),
+            Row(
+                "1 does not pass, although the output is green",
+                outcome=(1, GREEN),
+                gives=(False, Containing("1", GREEN)),
+            ),
             Row("1 does not pass without any output", outcome=(1, ""), gives=(False, Containing("1"))),
             Row("any other code does not pass", outcome=(code, RED), gives=(False, Containing(str(code), RED))),
-            Row("the output is the word 0, and the code is not", outcome=(2, "0"), gives=(False, Containing("2", "0"))),
+            Row(
+                "the output is the word 0, and the code is not", outcome=(2, "0"), gives=(False, Containing("2", "0"))
+            ),
         ]
         self.returns_each(self.verifying, rows, clause="V1", after=self.check_calls)
         with self.subTest(clause="V1", because="the command gets the files, and they may be none"):
             runs = Played("run_command", (0, GREEN), [])
-            self.returns((True, Containing(GREEN)), lab.shell_exit_zero, {}, {**ARGS, "timeout_seconds": 0.25}, {}, runs)
+            self.returns(
+                (True, Containing(GREEN)), lab.shell_exit_zero, {}, {**ARGS, "timeout_seconds": 0.25}, {}, runs
+            )
             self.check("the calls of run_command", runs.calls, [("run_command", [{}, ARGV, 0.25], {})])
 
     def test_v2_v3_one_that_cannot_start_or_end_has_not_passed(self):
@@ -118,7 +130,11 @@ class ShellExitZero(LabTest):
         late = (False, Containing(str(SECONDS), RED))
         rows = [
             Row("the time ran out: there is no code", outcome=(None, RED), gives=late),
-            Row("the time ran out, and the output is green", outcome=(None, GREEN), gives=(False, Containing(str(SECONDS), GREEN))),
+            Row(
+                "the time ran out, and the output is green",
+                outcome=(None, GREEN),
+                gives=(False, Containing(str(SECONDS), GREEN)),
+            ),
             Row("the time ran out before any output", outcome=(None, ""), gives=(False, Containing(str(SECONDS)))),
             Row("a signal ended it: the code is negative", outcome=(-9, RED), gives=(False, Containing("-9", RED))),
             Row("256 is not 0, although one byte of it is", outcome=(256, RED), gives=(False, Containing("256", RED))),
@@ -141,8 +157,15 @@ class ShellExitZero(LabTest):
 # ---- files
 
 
-FIX, OTHER, NEW, TEST, DEEP, HELPER = fresh.names("gate.py", "hinge.py", "latch.py", "check_gate.py", "old/gate.py", "conftest.py")
-BUGGY = {FIX: fresh.text("bug").encode(), TEST: fresh.text("check").encode(), OTHER: b"", DEEP: fresh.text("older").encode()}
+FIX, OTHER, NEW, TEST, DEEP, HELPER = fresh.names(
+    "gate.py", "hinge.py", "latch.py", "check_gate.py", "old/gate.py", "conftest.py"
+)
+BUGGY = {
+    FIX: fresh.text("bug").encode(),
+    TEST: fresh.text("check").encode(),
+    OTHER: b"",
+    DEEP: fresh.text("older").encode(),
+}
 MENDED = fresh.text("mended").encode()
 
 
@@ -166,15 +189,36 @@ class LayOver(LabTest):
         rest = {path: content for path, content in BUGGY.items() if path != FIX}
         rows = [
             Row("it was mended", editable=[FIX], work={**BUGGY, FIX: MENDED}, gives={**BUGGY, FIX: MENDED}),
-            Row("it was mended, and is all that is left", editable=[FIX], work={FIX: MENDED}, gives={**BUGGY, FIX: MENDED}),
+            Row(
+                "it was mended, and is all that is left",
+                editable=[FIX],
+                work={FIX: MENDED},
+                gives={**BUGGY, FIX: MENDED},
+            ),
             Row("it was left alone", editable=[FIX], work=dict(BUGGY), gives=dict(BUGGY)),
-            Row("it was emptied: an empty file is a file", editable=(FIX,), work={**BUGGY, FIX: b""}, gives={**BUGGY, FIX: b""}),
+            Row(
+                "it was emptied: an empty file is a file",
+                editable=(FIX,),
+                work={**BUGGY, FIX: b""},
+                gives={**BUGGY, FIX: b""},
+            ),
             Row("it is new", editable=[FIX, NEW], work={**BUGGY, NEW: MENDED}, gives={**BUGGY, NEW: MENDED}),
             Row("it is new and empty", editable=(NEW,), work={**BUGGY, NEW: b""}, gives={**BUGGY, NEW: b""}),
-            Row("the test may be edited in this task", editable=[TEST], work={**BUGGY, TEST: MENDED}, gives={**BUGGY, TEST: MENDED}),
+            Row(
+                "the test may be edited in this task",
+                editable=[TEST],
+                work={**BUGGY, TEST: MENDED},
+                gives={**BUGGY, TEST: MENDED},
+            ),
             Row("it was deleted", clause="W2", editable=[FIX], work=rest, gives=rest),
             Row("it never was", clause="W2", editable=[NEW], work=dict(BUGGY), gives=dict(BUGGY)),
-            Row("it moved: one was deleted, one is new", clause="W2", editable=(NEW, FIX), work={**rest, NEW: MENDED}, gives={**rest, NEW: MENDED}),
+            Row(
+                "it moved: one was deleted, one is new",
+                clause="W2",
+                editable=(NEW, FIX),
+                work={**rest, NEW: MENDED},
+                gives={**rest, NEW: MENDED},
+            ),
             Row("everything was deleted", clause="W2", editable=[FIX, OTHER, TEST, DEEP], work={}, gives={}),
         ]
         self.returns_each(self.laying, rows, clause="W1", after=self.check_unchanged)
@@ -194,19 +238,35 @@ class LayOver(LabTest):
             Row("the test was emptied", work={**mended, TEST: b""}, gives=mended),
             Row("the test was deleted", work={FIX: MENDED}, gives=mended),
             Row("a file was added that test runners load", work={**mended, HELPER: MENDED}, gives=mended),
-            Row("a file of the same name in another folder was rewritten", work={**mended, DEEP: MENDED}, gives=mended),
-            Row("a file of the same name in a new folder was added", work={**mended, f"new/{FIX}": MENDED}, gives=mended),
+            Row(
+                "a file of the same name in another folder was rewritten", work={**mended, DEEP: MENDED}, gives=mended
+            ),
+            Row(
+                "a file of the same name in a new folder was added",
+                work={**mended, f"new/{FIX}": MENDED},
+                gives=mended,
+            ),
             Row("one whose name goes on was added", work={**mended, longer: MENDED}, gives=mended),
             Row("one whose name is shorter was added", work={**mended, shorter: MENDED}, gives=mended),
             Row("one in a folder of that name was added", work={**mended, inside: MENDED}, gives=mended),
             Row("one with ./ before its name was added", work={**mended, f"./{FIX}": b""}, gives=mended),
             Row("one with / before its name was added", work={**mended, f"/{FIX}": b""}, gives=mended),
             Row("one with a blank behind its name was added", work={**mended, f"{FIX} ": b""}, gives=mended),
-            Row("one with a backslash for the / was added", editable=[DEEP], work={**BUGGY, DEEP.replace("/", "\\"): b""}, gives=dict(BUGGY)),
+            Row(
+                "one with a backslash for the / was added",
+                editable=[DEEP],
+                work={**BUGGY, DEEP.replace("/", "\\"): b""},
+                gives=dict(BUGGY),
+            ),
             Row("upper and lower case are two names", work={**mended, upper: b""}, gives=mended),
             Row("an empty file that was filled", work={**mended, OTHER: MENDED}, gives=mended),
             Row("nothing is editable", editable=(), work=mended, gives=dict(BUGGY)),
-            Row("only the path in the folder is editable", editable=(DEEP,), work={**mended, DEEP: b""}, gives={**BUGGY, DEEP: b""}),
+            Row(
+                "only the path in the folder is editable",
+                editable=(DEEP,),
+                work={**mended, DEEP: b""},
+                gives={**BUGGY, DEEP: b""},
+            ),
         ]
         self.returns_each(self.laying, rows, clause="W3", editable=[FIX], after=self.check_unchanged)
 
@@ -281,7 +341,9 @@ class RunSample(LabTest):
             Row("milliseconds, rounded to 3 places"),
             Row("a short time is rounded, not cut", took=short, gives=timed(short)),
             Row("no time at all", took=0.0, gives=timed(0.0)),
-            Row("what the candidate says of its latency is not read", claim={**CLAIM, "latency_ms": fresh.number(71.5)}),
+            Row(
+                "what the candidate says of its latency is not read", claim={**CLAIM, "latency_ms": fresh.number(71.5)}
+            ),
         ]
         self.samples_each(rows, clause="S1", gives=timed(TOOK), after=self.check_order)
         begun = lambda row: self.check("the first calls", row.tried.order()[:3], ["clock", "candidate", "clock"])
@@ -303,13 +365,30 @@ class RunSample(LabTest):
         rows = [
             Row("it claims success, and the verifier says yes", gives=sample("pass", VERDICT[1], COST, True)),
             Row("it claims success, and the verifier says no", verdict=no, gives=sample("fail", no[1], COST, True)),
-            Row("it claims failure, and the verifier says yes", claim=humble, gives=sample("pass", VERDICT[1], COST, False)),
-            Row("it claims failure, and the verifier says no", claim=humble, verdict=no, gives=sample("fail", no[1], COST, False)),
+            Row(
+                "it claims failure, and the verifier says yes",
+                claim=humble,
+                gives=sample("pass", VERDICT[1], COST, False),
+            ),
+            Row(
+                "it claims failure, and the verifier says no",
+                claim=humble,
+                verdict=no,
+                gives=sample("fail", no[1], COST, False),
+            ),
             Row("an empty detail stays empty", verdict=(False, ""), gives=sample("fail", "", COST, True)),
             Row("the detail may say error", verdict=(True, "error"), gives=sample("pass", "error", COST, True)),
             Row("a detail of many lines stays", verdict=(True, lines), gives=sample("pass", lines, COST, True)),
-            Row("an int cost stays an int", claim={**CLAIM, "cost_units": whole}, gives=sample("pass", VERDICT[1], whole, True)),
-            Row("a cost is not rounded here", claim={**CLAIM, "cost_units": tiny}, gives=sample("pass", VERDICT[1], tiny, True)),
+            Row(
+                "an int cost stays an int",
+                claim={**CLAIM, "cost_units": whole},
+                gives=sample("pass", VERDICT[1], whole, True),
+            ),
+            Row(
+                "a cost is not rounded here",
+                claim={**CLAIM, "cost_units": tiny},
+                gives=sample("pass", VERDICT[1], tiny, True),
+            ),
         ]
         self.samples_each(rows, clause="S2")
 
@@ -319,9 +398,11 @@ class RunSample(LabTest):
         Hint: Which exceptions can an agent raise? What do you know of its cost after that?
         """
         error = lambda *parts: sample("error", Containing(*parts), 0.0, None)
-        kinds = (ValueError, RuntimeError, TypeError, KeyError, AssertionError, ZeroDivisionError, TimeoutError, NotImplementedError,
-                 StopIteration, MemoryError, RecursionError, ConnectionError, UnicodeError, Gone)  # fmt: skip
-        rows = [Row(f"{kind.__name__} is an Exception", claim=kind(RED), gives=error(kind.__name__, RED)) for kind in kinds]
+        kinds = [ValueError, RuntimeError, TypeError, KeyError, AssertionError, ZeroDivisionError, TimeoutError, Gone]
+        kinds += [NotImplementedError, StopIteration, MemoryError, RecursionError, ConnectionError, UnicodeError]
+        rows = [
+            Row(f"{kind.__name__} is an Exception", claim=kind(RED), gives=error(kind.__name__, RED)) for kind in kinds
+        ]
         rows.append(Row("an exception without a message has a class", claim=Gone(), gives=error("Gone")))
         self.samples_each(rows, clause="S3", after=self.check_unverified)
         self.samples_each([Row("one that does not raise is verified", gives=Part(detail=VERDICT[1]))], clause="S3")
@@ -337,9 +418,14 @@ class RunSample(LabTest):
             ({"cost_units": 0.0, "success_self_reported": False}, "0.0 is a cost"),
             ({"cost_units": 1e12, "success_self_reported": True}, "1e12 is the largest cost"),
             ({"cost_units": 10**12, "success_self_reported": False}, "10**12 is the same as an int"),
-            ({**CLAIM, "latency_ms": "fast", "status": 7, "detail": None, "notes": [RED]}, "other fields are not read"),
+            (
+                {**CLAIM, "latency_ms": "fast", "status": 7, "detail": None, "notes": [RED]},
+                "other fields are not read",
+            ),
         ]
-        taken = lambda claim: Part(cost_units=claim["cost_units"], success_self_reported=claim["success_self_reported"])
+        taken = lambda claim: Part(
+            cost_units=claim["cost_units"], success_self_reported=claim["success_self_reported"]
+        )
         self.samples_each([Row(because, claim=claim, gives=taken(claim)) for claim, because in claims], clause="S4")
         wrong = [
             ("cost_units", -1, "a cost is not below 0"),
@@ -362,7 +448,9 @@ class RunSample(LabTest):
             ("success_self_reported", None, "null is not an answer"),
             ("success_self_reported", [], "an empty list is not a bool"),
         ]
-        refused = lambda *parts: Part(status="error", detail=Containing(*parts), cost_units=0.0, success_self_reported=None)
+        refused = lambda *parts: Part(
+            status="error", detail=Containing(*parts), cost_units=0.0, success_self_reported=None
+        )
         rows = [Row(because, claim={**CLAIM, field: value}, gives=refused(field)) for field, value, because in wrong]
         for field in ("cost_units", "success_self_reported"):
             left = {name: value for name, value in CLAIM.items() if name != field}
@@ -377,13 +465,25 @@ class RunSample(LabTest):
 
         Hint: Which calls are inside your try? Only one of them is the candidate's.
         """
-        for fault in (RuntimeError(RED), OSError(28, "No space left on device"), ValueError(RED), AssertionError(RED), KeyError("argv"), Gone(RED)):
+        for fault in (
+            RuntimeError(RED),
+            OSError(28, "No space left on device"),
+            ValueError(RED),
+            AssertionError(RED),
+            KeyError("argv"),
+            Gone(RED),
+        ):
             with self.subTest(clause="S5", because="the verifier failed, and the candidate did not"):
                 tried = Try(CLAIM, fault, TOOK)
                 self.passes_on(fault, lab.run_sample, tried.candidate, tried.verify, tried.clock)
         rows = [
             Row("a verifier that says no is not broken", verdict=(False, RED), gives=Part(status="fail", detail=RED)),
-            Row("a broken verifier is not asked after an error", claim=Gone(GREEN), verdict=RuntimeError(RED), gives=Part(detail=Containing(GREEN))),
+            Row(
+                "a broken verifier is not asked after an error",
+                claim=Gone(GREEN),
+                verdict=RuntimeError(RED),
+                gives=Part(detail=Containing(GREEN)),
+            ),
         ]
         self.samples_each(rows, clause="S2")
 
@@ -416,15 +516,18 @@ class PassAtK(LabTest):
         counting = lambda row: partial(lab.pass_at_k, *row.numbers)
         small = [(n, c, k) for n in range(1, 7) for c in range(n + 1) for k in range(1, n + 1)]
         self.returns_each(counting, [
-            Row(f"{c} of {n} passed: of all draws of {k}, these hold a pass", numbers=(n, c, k), gives=Near(share_with_a_pass(n, c, k)))
+            Row(f"{c} of {n} passed; draw {k}", numbers=(n, c, k), gives=Near(share_with_a_pass(n, c, k)))
             for n, c, k in small
         ], clause="K1")  # fmt: skip
-        draw, large = fresh.random("pass_at_k"), [(200, 3, 100), (1000, 1, 1), (1000, 999, 1), (2000, 40, 1500), (5000, 2, 2500)]
+        draw, large = (
+            fresh.random("pass_at_k"),
+            [(200, 3, 100), (1000, 1, 1), (1000, 999, 1), (2000, 40, 1500), (5000, 2, 2500)],
+        )
         for _ in range(20):
             n = draw.randrange(20, 400)
             large.append((n, draw.randrange(n + 1), draw.randrange(1, n + 1)))
         self.returns_each(counting, [
-            Row("many samples: the numbers of draws are huge, and their share is not", numbers=row, gives=Near(drawn_in_turn(*row)))
+            Row("the numbers of draws are huge, and their share is not", numbers=row, gives=Near(drawn_in_turn(*row)))
             for row in large
         ], clause="K1")  # fmt: skip
         wrong = [
@@ -514,7 +617,9 @@ class Summarize(LabTest):
         """
         failed = made(("fail", fresh.number(31.5), 1.5), ("fail", fresh.number(12.25), 2.5))
         broken = made(("error", fresh.number(31.5), 0.0), ("error", fresh.number(12.25), 0.0), ("error", 0.0, 0.0))
-        liars = made(("fail", fresh.number(41.5), 1.5), ("pass", 12.25, 2.5), success_self_reported=True, detail="pass")
+        liars = made(
+            ("fail", fresh.number(41.5), 1.5), ("pass", 12.25, 2.5), success_self_reported=True, detail="pass"
+        )
         rows = [
             Row("3 of 5 passed; a mean over what passed is not asked for", samples=FIVE, ks=[1, 3]),
             Row("an error took time, and its time counts", samples=FIVE[1:3], ks=(1,)),
@@ -524,7 +629,12 @@ class Summarize(LabTest):
             Row("all are errors", samples=broken, ks=(3,)),
             Row("the claim is not counted, only the status", samples=liars, ks=[1]),
             Row("no k: pass_at_k is empty", samples=FIVE, ks=(), clause="N2"),
-            Row("the keys are texts, and the values are not those of the plug-in formula", samples=FIVE, ks=[5, 2, 4], clause="N2"),
+            Row(
+                "the keys are texts, and the values are not those of the plug-in formula",
+                samples=FIVE,
+                ks=[5, 2, 4],
+                clause="N2",
+            ),
             Row("thirds are rounded to 6 places", samples=FIVE[1:4], ks=(1, 2), clause="N2"),
         ]
         for row in rows:
@@ -546,7 +656,13 @@ class Summarize(LabTest):
         for count in counts:
             latencies = draw.sample(range(1000, 9000), count)
             samples = made(*(("pass", latency + 0.123456789, 1.5) for latency in latencies))
-            rows.append(Row(f"of {count} latencies, the one at place {-(-95 * count // 100)}", samples=samples, gives=numbers_of(samples, ())))
+            rows.append(
+                Row(
+                    f"of {count} latencies, the one at place {-(-95 * count // 100)}",
+                    samples=samples,
+                    gives=numbers_of(samples, ()),
+                )
+            )
         same = made(*[("pass", 7.5, 1.5)] * 18, ("fail", fresh.number(91.5), 1.5), ("error", fresh.number(83.5), 1.5))
         rows.append(Row("the latency of an error counts", samples=same, gives=numbers_of(same, ())))
         self.returns_each(self.summing, rows, clause="N3", ks=())
@@ -574,7 +690,11 @@ SUITE, OTHER_SUITE = fresh.names("5e1fa0c4", "5e1fa0c5")
 
 def report(passes, samples=5, suite=SUITE):
     """Return a report with what compare reads, and nothing else."""
-    return {"suite_sha256": suite, "samples": samples, "tasks": [{"task_id": name, "passes": count} for name, count in passes]}
+    return {
+        "suite_sha256": suite,
+        "samples": samples,
+        "tasks": [{"task_id": name, "passes": count} for name, count in passes],
+    }
 
 
 class Compare(LabTest):
@@ -593,7 +713,10 @@ class Compare(LabTest):
         in the same order?
         """
         names = IDS[:2]
-        one = lambda before, now: {"old": report([(names[0], before), (names[1], 1)]), "new": report([(names[0], now), (names[1], 1)])}
+        one = lambda before, now: {
+            "old": report([(names[0], before), (names[1], 1)]),
+            "new": report([(names[0], now), (names[1], 1)]),
+        }
         result = lambda **fields: {"regressed": [], "improved": [], "unchanged": [], **fields}
         rows = [
             Row("two got worse, two better, in an order of their own", old=self.OLD, new=self.NEW, gives=self.RESULT),
@@ -681,7 +804,7 @@ class CommandLine(LabTest):
         return self.report_in(out)
 
     def report_in(self, out):
-        """Return the report on stdout, or None without one. What your functions print before it does not count here."""
+        """Return the report on stdout, or None without one. What your functions print before it does not count."""
         start = out.find('{\n  "schema_version"')
         return json.loads(out[start:]) if start >= 0 else None
 
@@ -695,21 +818,41 @@ class CommandLine(LabTest):
         yourself, and once more with --candidate noop: are the lines as TASK.md C1 says?
         """
         files = self.suite()
-        status = lambda word: [f"{name} 1/1: {said}: " for name, said in zip((self.FIRST, self.SECOND, self.THIRD), word)]
+        status = lambda word: [
+            f"{name} 1/1: {said}: " for name, said in zip((self.FIRST, self.SECOND, self.THIRD), word)
+        ]
         lines = lambda words, total: [*map(Containing, status(words)), total]
         good, bad = ("pass", "pass", "fail"), ("fail", "fail", "fail")
         with self.subTest(clause="C1", because="the known fix of the third task does not pass its verifier"):
-            found = self.check_run(["suite"], files, 0, lines(good, "pass@1=0.666667 passes=2/3 errors=0 min_pass=0.0"))
+            found = self.check_run(
+                ["suite"], files, 0, lines(good, "pass@1=0.666667 passes=2/3 errors=0 min_pass=0.0")
+            )
             self.check("the report is on stdout", found is not None, True)
-            tasks = [(task["task_id"], task["passes"], task["details"][0]["success_self_reported"]) for task in found["tasks"]]
-            self.check("the tasks of the report", tasks, [(self.FIRST, 1, True), (self.SECOND, 1, True), (self.THIRD, 0, True)])
-            self.check("its totals", [found["totals"][name] for name in ("tasks", "pass_at_1", "samples", "passes")], [3, 0.666667, 3, 2])
+            tasks = [
+                (task["task_id"], task["passes"], task["details"][0]["success_self_reported"])
+                for task in found["tasks"]
+            ]
+            self.check(
+                "the tasks of the report",
+                tasks,
+                [(self.FIRST, 1, True), (self.SECOND, 1, True), (self.THIRD, 0, True)],
+            )
+            self.check(
+                "its totals",
+                [found["totals"][name] for name in ("tasks", "pass_at_1", "samples", "passes")],
+                [3, 0.666667, 3, 2],
+            )
         with self.subTest(clause="C1", because="two samples of each task, and a candidate that does nothing"):
-            code, out, err = self.run_main(["suite", "--candidate", "noop", "--samples", "2", "--k", "2,1", "--jobs", "2"], files, "ascii")
+            code, out, err = self.run_main(
+                ["suite", "--candidate", "noop", "--samples", "2", "--k", "2,1", "--jobs", "2"], files, "ascii"
+            )
             self.check("the exit code", code, 0)
             self.check("the last line on stderr", err[-1], "pass@1=0.0 passes=0/6 errors=0 min_pass=0.0")
-            self.check("the lines of the samples", [line.split(": ")[0] for line in err[:-1]],
-                       [f"{name} {number}/2" for name in (self.FIRST, self.SECOND, self.THIRD) for number in (1, 2)])
+            self.check(
+                "the lines of the samples",
+                [line.split(": ")[0] for line in err[:-1]],
+                [f"{name} {number}/2" for name in (self.FIRST, self.SECOND, self.THIRD) for number in (1, 2)],
+            )
             self.check("pass_at_k", self.report_in(out)["totals"]["pass_at_k"], {"1": 0.0, "2": 0.0})
         for rate, code in (("0.666667", 0), ("0.7", 1), ("1", 1), ("0", 0)):
             with self.subTest(clause="C2", because=f"0.666667 is compared with {rate}"):
@@ -719,7 +862,9 @@ class CommandLine(LabTest):
         with self.subTest(clause="C4", because="the candidate that does nothing passes less often than the known fix"):
             total = "pass@1=0.0 passes=0/3 errors=0 min_pass=0.0"
             worse = [f"regressed: {name}" for name in (self.FIRST, self.SECOND)]
-            self.check_run(["suite", "--candidate", "noop", "--baseline", "base.json"], base, 1, [*lines(bad, total), *worse])
+            self.check_run(
+                ["suite", "--candidate", "noop", "--baseline", "base.json"], base, 1, [*lines(bad, total), *worse]
+            )
         with self.subTest(clause="C4", because="nothing got worse"):
             total = "pass@1=0.666667 passes=2/3 errors=0 min_pass=0.0"
             self.check_run(["suite", "--baseline", "base.json", "--out", "new.json"], base, 0, lines(good, total))
@@ -737,7 +882,12 @@ class CommandLine(LabTest):
             (["suite"], self.suite(editable=["../door.py"]), "editable", "a path that leaves the folder"),
             (["suite"], {**files, f"suite/tasks/{IDS[0]}/task.json": "{}"}, IDS[0], "a folder that is not listed"),
             (["suite", "--baseline", "base.json"], changed, "suite_sha256", "the baseline is of another suite"),
-            (["suite", "--baseline", "base.json", "--samples", "2"], base, "samples", "the baseline has fewer samples"),
+            (
+                ["suite", "--baseline", "base.json", "--samples", "2"],
+                base,
+                "samples",
+                "the baseline has fewer samples",
+            ),
             (["suite", "--baseline", "suite/suite.json"], files, "suite.json", "the baseline is not a report"),
         ]
         for arguments, given, named, because in broken:

@@ -1,9 +1,9 @@
-"""A small coding agent for the eval harness: it asks a model once for each file that it may edit, and writes the reply.
+"""A small coding agent for the eval harness: it asks a model for each file that it may edit, and writes the reply.
 
     python scenario/eval_harness/agent.py --base-url http://127.0.0.1:8080/v1 --model NAME < goal
 
-It works in the current folder: the goal is on stdin, EVAL_EDITABLE has the paths to edit, one per line. Any server that
-speaks OpenAI's chat completions will do; the key is in OPENAI_API_KEY. Exit code 0 says that every file was written.
+It works in the current folder: the goal is on stdin, EVAL_EDITABLE has the paths to edit, one per line. Any server
+that speaks OpenAI's chat completions will do; the key is in OPENAI_API_KEY. Exit code 0: every file was written.
 The last line that it prints, cost_units=N, counts tokens.
 """
 
@@ -37,7 +37,8 @@ def read_text(path):
 def messages_for(path, goal):
     """Return the conversation that asks for one file: the order, the issue, and every text file of the folder."""
     parts = [f"The issue:\n{goal.strip()}"]
-    for place in sorted(place for place in Path().rglob("*") if place.is_file() and "__pycache__" not in place.parts):
+    found = (place for place in Path().rglob("*") if place.is_file() and "__pycache__" not in place.parts)
+    for place in sorted(found):
         text = read_text(place)
         if text is not None and len(text) <= SHOWN_LIMIT:
             parts.append(f"{place.as_posix()}:\n```\n{text.rstrip()}\n```")
@@ -45,7 +46,7 @@ def messages_for(path, goal):
 
 
 def file_in(reply):
-    """Return the text of the only fence in a reply; ValueError when there is none, or several: which one is the file?"""
+    """Return the text of the only fence in a reply; ValueError when there is none, or several: which is the file?"""
     found = FENCE.findall(reply)
     if len(found) != 1:
         raise ValueError(f"expected a reply with one Markdown fence, got {len(found)}")
@@ -69,7 +70,9 @@ def work(client, goal, paths):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--base-url", required=True, help="where /chat/completions is, such as http://127.0.0.1:8080/v1")
+    parser.add_argument(
+        "--base-url", required=True, help="where /chat/completions is, such as http://127.0.0.1:8080/v1"
+    )
     parser.add_argument("--model", required=True)
     parser.add_argument("--temperature", type=float, help="above 0, samples differ from one another")
     parser.add_argument("--max-tokens", type=int, help="tokens that one reply may have")
@@ -77,7 +80,9 @@ def main():
     settings = {"temperature": options.temperature, "max_tokens": options.max_tokens}
     settings = {name: value for name, value in settings.items() if value is not None}
     try:
-        client = ChatClient(options.base_url, options.model, key=os.environ.get("OPENAI_API_KEY", ""), settings=settings)
+        client = ChatClient(
+            options.base_url, options.model, key=os.environ.get("OPENAI_API_KEY", ""), settings=settings
+        )
     except UsageError as error:
         print(f"agent.py: {error}")
         return 2

@@ -1,4 +1,4 @@
-"""The provided command line of the eval harness: suites and options that are wrong, reports, baselines, Ctrl-C, and agent.py."""
+"""The command line of the eval harness: wrong suites and options, reports, baselines, Ctrl-C, and agent.py."""
 
 import json
 import os
@@ -27,6 +27,9 @@ def regex(**args):
     return {"name": "regex_match", "args": {"path": "a.py", "pattern": "x", **args}}
 
 
+UNSAFE = ["", " ", "/a.py", "./b.py", "../b.py", "d/../b.py", "d/.", "d//b.py", "d/", "d\\b.py", "c:b.py"]
+UNSAFE += ["b\0.py", "b\n.py", "b\r.py", "\ud800", None, 5, ["b.py"]]
+WRONG_TIMES = (0, -1, 86401, True, "5", None, float("nan"), float("inf"))
 WRONG_TASKS = [  # (what is named, fields of the task)
     ("id", {"id": "other"}),
     ("id", {"id": None}),
@@ -42,8 +45,7 @@ WRONG_TASKS = [  # (what is named, fields of the task)
     ("editable", {"editable": "a.py"}),
     ("editable", {"editable": {"a.py": 1}}),
     ("editable", {"editable": ["a.py", "a.py"]}),
-    *(("editable", {"editable": ["a.py", path]}) for path in (
-        "", " ", "/a.py", "./b.py", "../b.py", "d/../b.py", "d/.", "d//b.py", "d/", "d\\b.py", "c:b.py", "b\0.py", "b\n.py", "b\r.py", None, 5, ["b.py"], "\ud800")),
+    *(("editable", {"editable": ["a.py", path]}) for path in UNSAFE),
     ("editable", {"editable": ["a.py/b.py"]}),
     ("editable", {"editable": ["b.py", "b.py/c.py"]}),
     ("verifier", {"verifier": None}),
@@ -64,7 +66,7 @@ WRONG_TASKS = [  # (what is named, fields of the task)
     ("argv", {"verifier": shell(argv=["make", " "])}),
     ("argv", {"verifier": shell(argv=["make", 5])}),
     ("argv", {"verifier": shell(argv=["ma\0ke"])}),
-    *(("timeout_seconds", {"verifier": shell(timeout_seconds=value)}) for value in (0, -1, 86401, True, "5", None, float("nan"), float("inf"))),
+    *(("timeout_seconds", {"verifier": shell(timeout_seconds=value)}) for value in WRONG_TIMES),
     ("buggy", {"buggy": {}}),
     ("expected", {"expected": {}}),
     ("buggy", {"buggy": {"__pycache__/a.pyc": ""}}),
@@ -107,7 +109,9 @@ class WrongSuites(HarnessTest):
         ]
         for record, named in rows:
             with self.subTest(record=record):
-                (suite / "suite.json").write_text(record if isinstance(record, str) else json.dumps(record), encoding="utf-8")
+                (suite / "suite.json").write_text(
+                    record if isinstance(record, str) else json.dumps(record), encoding="utf-8"
+                )
                 self.refused(named, suite)
         (suite / "suite.json").unlink()
         self.refused("suite.json", suite)
@@ -130,17 +134,17 @@ class WrongOptions(HarnessTest):
         self.suite()
         (self.folder / "not.json").write_text("{}", encoding="utf-8")
         agent = ["--candidate", self.script(f"open({str(self.folder / 'started')!r}, 'w')")]
-        rows = [
-            (["--samples", "0"], "--samples"), (["--samples", "-1"], "--samples"), (["--samples", "1.5"], "--samples"), (["--samples", "x"], "--samples"),
-            (["--samples", "9" * 5000], "--samples"), (["--samples", "\u0663"], "--samples"), (["--samples", "1_0"], "--samples"),
-            (["--k", "2"], "--k"), (["--k", "0"], "--k"), (["--k", "1,"], "--k"), (["--k", "1,1"], "--k"), (["--k", "one"], "--k"), (["--k", ""], "--k"),
-            (["--jobs", "0"], "--jobs"), (["--timeout", "0"], "--timeout"), (["--timeout", "nan"], "--timeout"), (["--timeout", "inf"], "--timeout"),
-            (["--timeout", "86401"], "--timeout"), (["--timeout", "soon"], "--timeout"), (["--min-pass", "1.1"], "--min-pass"), (["--min-pass", "-0.1"], "--min-pass"),
-            (["--min-pass", "nan"], "--min-pass"), (["--min-pass", "half" * 500], "--min-pass"), (["--no-such"], "--no-such"), (["--sam", "2"], "--sam"),
-            (["more"], "more"), (["--out"], "--out"), (["--baseline", "missing.json"], "missing.json"), (["--baseline", "not.json"], "not.json"),
-            (["--baseline", "suite"], "suite"), (["--baseline", ""], "No such file"), (["--candidate", "no-such-agent-here x"], "--candidate"), (["--candidate", ""], "--candidate"),
-            (["--candidate", "'open"], "--candidate"), (["--candidate", "./suite"], "--candidate"),
-        ]  # fmt: skip
+        wrong = {
+            "--samples": ["0", "-1", "1.5", "x", "9" * 5000, "\u0663", "1_0"],
+            "--k": ["2", "0", "1,", "1,1", "one", ""],
+            "--jobs": ["0", "two"],
+            "--timeout": ["0", "nan", "inf", "86401", "soon"],
+            "--min-pass": ["1.1", "-0.1", "nan", "half" * 500],
+            "--candidate": ["no-such-agent-here x", "", "'open", "./suite"],
+        }
+        rows = [([option, value], option) for option, values in wrong.items() for value in values]
+        rows += [(["--no-such"], "--no-such"), (["--sam", "2"], "--sam"), (["more"], "more"), (["--out"], "--out")]
+        rows += [(["--baseline", path], path or "No such file") for path in ("missing.json", "not.json", "suite", "")]
         for words, named in rows:
             with self.subTest(words=ascii(words)[:80]):
                 done = self.run_program(*agent, *words)
@@ -155,22 +159,32 @@ class WrongOptions(HarnessTest):
         started = self.folder / "started"
         for function in ("shell_exit_zero", "lay_over", "run_sample", "pass_at_k", "summarize"):
             with self.subTest(function=function):
-                text = PROGRAM.read_text(encoding="utf-8").replace("\nif __name__ ==", f"\ndef {function}(*args):\n    raise NotImplementedError('write {function}')\n\n\nif __name__ ==")
+                text = PROGRAM.read_text(encoding="utf-8").replace(
+                    "\nif __name__ ==",
+                    f"\ndef {function}(*args):\n    raise NotImplementedError('write {function}')\n\n\nif __name__ ==",
+                )
                 (self.folder / "mine.py").write_text(text, encoding="utf-8")
                 env = {"PYTHONPATH": str(KIT / "solution")}
-                done = self.run_program("--candidate", self.script(f"open({str(started)!r}, 'w')"), program=self.folder / "mine.py", env=env)
-                self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"eval_harness.py: write {function}\n"))
+                done = self.run_program(
+                    "--candidate",
+                    self.script(f"open({str(started)!r}, 'w')"),
+                    program=self.folder / "mine.py",
+                    env=env,
+                )
+                self.assertEqual(
+                    (done.returncode, done.stdout, done.stderr), (2, "", f"eval_harness.py: write {function}\n")
+                )
                 self.assertFalse(started.exists())
         done = self.run_program(program=KIT / "starter" / "eval_harness.py")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", "eval_harness.py: write shell_exit_zero\n"))
+        self.assertEqual(
+            (done.returncode, done.stdout, done.stderr), (2, "", "eval_harness.py: write shell_exit_zero\n")
+        )
 
     def test_the_harness_names_what_cannot_be(self):
         tasks = lab.load_suite(self.suite())
-        rows = [
-            ("tasks", [], {}), ("tasks", tasks * 2, {}), ("samples", tasks, {"samples": 0}), ("samples", tasks, {"samples": True}),
-            ("samples", tasks, {"samples": 2.0}), ("k", tasks, {"ks": (2,)}), ("k", tasks, {"ks": (0,)}), ("k", tasks, {"samples": 3, "ks": (1, 4)}),
-            ("k", tasks, {"ks": (True,)}), ("jobs", tasks, {"jobs": 0}),
-        ]  # fmt: skip
+        rows = [("tasks", [], {}), ("tasks", tasks * 2, {}), ("jobs", tasks, {"jobs": 0})]
+        rows += [("samples", tasks, {"samples": value}) for value in (0, True, 2.0, "2")]
+        rows += [("k", tasks, {"samples": 3, "ks": ks}) for ks in ((4,), (0,), (1, 4), (True,), (1, 1))]
         for named, chosen, options in rows:
             with self.subTest(options=options):
                 with self.assertRaisesRegex(lab.ScenarioError, named):
@@ -210,8 +224,8 @@ class Reports(HarnessTest):
         for end in (">/dev/full", ">&-", "| true"):
             with self.subTest(end=end):
                 shown = f'{sys.executable} {PROGRAM} suite --out report.json {end}; echo "${{PIPESTATUS[0]}}" >&2'
-                done = subprocess.run(["bash", "-c", shown], cwd=self.folder, capture_output=True, encoding="utf-8", check=False,
-                                      env={**os.environ, **self.environment()}, timeout=60)  # fmt: skip
+                options = {"cwd": self.folder, "env": {**os.environ, **self.environment()}, "encoding": "utf-8"}
+                done = subprocess.run(["bash", "-c", shown], capture_output=True, check=False, timeout=60, **options)
                 lines = done.stderr.splitlines()
                 if end != "| true":  # a pipe may take the report before its reader ends
                     self.assertEqual(lines[-1], "2")
@@ -224,30 +238,55 @@ class Reports(HarnessTest):
         self.run_program("--out", "base.json")
         done = self.run_program("--baseline", "base.json", "--candidate", "noop", "--out", "base2.json")
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr.splitlines()[-3:], ["pass@1=0.0 passes=0/2 errors=0 min_pass=0.0", "regressed: one", "regressed: two"])
+        self.assertEqual(
+            done.stderr.splitlines()[-3:],
+            ["pass@1=0.0 passes=0/2 errors=0 min_pass=0.0", "regressed: one", "regressed: two"],
+        )
         self.assertEqual(self.run_program("--baseline", "base2.json").returncode, 0)
         base = json.loads((self.folder / "base.json").read_text(encoding="utf-8"))
-        rows = [
-            ({"schema_version": 2}, "schema_version"), ({"suite_sha256": "0"}, "suite_sha256"), ({"suite_sha256": None}, "suite_sha256"), ({"samples": 2}, "samples"),
-            ({"samples": True}, "samples"), ({"tasks": None}, "tasks"), ({"tasks": []}, "one"), ({"tasks": base["tasks"][:1]}, "two"), ({"tasks": [5, 6]}, "tasks"),
-            ({"tasks": [{**base["tasks"][0], "passes": 2}, base["tasks"][1]]}, "passes"), ({"tasks": [{"task_id": "one"}]}, "passes"),
-            ({"tasks": [*base["tasks"], {"task_id": "three", "passes": 0}]}, "three"), ({"tasks": [base["tasks"][0], *base["tasks"]]}, "one"),
-        ]  # fmt: skip
+        first, second = base["tasks"]
+        tasks = [
+            (None, "tasks"),
+            ([], "one"),
+            ([first], "two"),
+            ([5, 6], "tasks"),
+            ([{**first, "passes": 2}, second], "passes"),
+            ([{"task_id": "one"}], "passes"),
+            ([first, second, {"task_id": "three", "passes": 0}], "three"),
+            ([first, first, second], "one"),
+        ]
+        rows = [({"tasks": changed}, named) for changed, named in tasks]
+        rows += [
+            ({"schema_version": 2}, "schema_version"),
+            ({"samples": 2}, "samples"),
+            ({"samples": True}, "samples"),
+        ]
+        rows += [({"suite_sha256": value}, "suite_sha256") for value in ("0", None)]
         for changes, named in rows:
             with self.subTest(changes=ascii(changes)[:60]):
                 (self.folder / "wrong.json").write_text(json.dumps({**base, **changes}), encoding="utf-8")
                 done = self.run_program("--baseline", "wrong.json")
-                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+                self.assertEqual(
+                    (done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr
+                )
                 self.assertIn(named, done.stderr)
 
     def test_samples_side_by_side_give_the_same_report_and_lines(self):
         self.suite(("one", "two", "three"))
-        agent = self.script("import os, random, time\ntime.sleep(random.random() / 5)\nif os.environ['EVAL_TASK_ID'] != 'two': open('a.py', 'w').write('VALUE = 2')\n")
+        agent = self.script(
+            "import os, random, time\n"
+            "time.sleep(random.random() / 5)\n"
+            "if os.environ['EVAL_TASK_ID'] != 'two': open('a.py', 'w').write('VALUE = 2')\n"
+        )
         seen = []
         for jobs in (1, 4):
             done = self.run_program("--candidate", agent, "--samples", 2, "--k", "1,2", "--jobs", jobs)
             report = json.loads(done.stdout)
-            for part in (report["totals"], *report["tasks"], *(one for task in report["tasks"] for one in task["details"])):
+            for part in (
+                report["totals"],
+                *report["tasks"],
+                *(one for task in report["tasks"] for one in task["details"]),
+            ):
                 for name in [name for name in part if name.endswith("_ms")]:
                     del part[name]
             seen.append((report, done.stderr))
@@ -259,8 +298,8 @@ class Reports(HarnessTest):
 
         self.suite(("one", "two"))
         near, far = pty.openpty()
-        with subprocess.Popen([sys.executable, str(PROGRAM), "suite"], cwd=self.folder, stdout=subprocess.PIPE, stderr=far,
-                              env={**os.environ, **self.environment()}) as process:  # fmt: skip
+        options = {"cwd": self.folder, "env": {**os.environ, **self.environment()}, "stdout": subprocess.PIPE}
+        with subprocess.Popen([sys.executable, str(PROGRAM), "suite"], stderr=far, **options) as process:
             out = process.stdout.read()
         os.close(far)
         shown = os.read(near, 1 << 16).decode()
@@ -309,7 +348,9 @@ class SmallAgent(HarnessTest):
     def test_it_asks_for_the_file_and_writes_it(self):
         self.suite()
         detail, _, requests = self.measured_with(says("Here it is:\n```python\nVALUE = 2\n```\nThat is all."))
-        self.assertEqual((detail["status"], detail["cost_units"], detail["success_self_reported"]), ("pass", 10.0, True))
+        self.assertEqual(
+            (detail["status"], detail["cost_units"], detail["success_self_reported"]), ("pass", 10.0, True)
+        )
         self.assertEqual(requests[0]["headers"]["Authorization"], "Bearer sk-test-123456789")
         asked = requests[0]["body"]["messages"]
         self.assertIn("a.py", asked[0]["content"])
@@ -326,8 +367,12 @@ class SmallAgent(HarnessTest):
 
     def test_a_server_that_fails_is_said(self):
         self.suite()
-        detail, err, _ = self.measured_with(lambda handler: handler.send(401, '{"error": {"message": "who are you?"}}'))
-        self.assertEqual((detail["status"], detail["cost_units"], detail["success_self_reported"]), ("fail", 0.0, False))
+        detail, err, _ = self.measured_with(
+            lambda handler: handler.send(401, '{"error": {"message": "who are you?"}}')
+        )
+        self.assertEqual(
+            (detail["status"], detail["cost_units"], detail["success_self_reported"]), ("fail", 0.0, False)
+        )
         self.assertIn("who are you?", err)
 
     def test_it_says_what_is_wrong_with_its_command_line(self):

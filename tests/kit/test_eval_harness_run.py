@@ -6,9 +6,7 @@ import signal
 import sys
 import unittest
 
-import harness
 from harness import SUITE, HarnessTest, alive, wait_until
-from kit import run
 
 import eval_harness as lab
 from eval_harness import SampleResult
@@ -23,26 +21,31 @@ CHEATS = {  # what an agent does instead of mending a.py
     "adds conftest.py": "open('conftest.py', 'w').write('import os; os._exit(0)')",
     "adds sitecustomize.py": "open('sitecustomize.py', 'w').write('import os; os._exit(0)')",
     "adds usercustomize.py and the standard library": "\n".join(
-        f"open('{name}.py', 'w').write('import os; os._exit(0)')" for name in ("usercustomize", "site", "encodings", "builtins")
+        f"open('{name}.py', 'w').write('import os; os._exit(0)')"
+        for name in ("usercustomize", "site", "encodings", "builtins")
     ),
     "adds a folder that shadows the module": "import os; os.mkdir('a'); open('a/__init__.py', 'w').write('VALUE = 2')",
-    "leaves compiled code": "import os, py_compile; open('b.py', 'w').write('VALUE = 2'); os.mkdir('__pycache__'); "
-    "py_compile.compile('b.py', cfile='__pycache__/a.' + __import__('sys').implementation.cache_tag + '.pyc')",
+    "leaves compiled code": "import os, py_compile; open('b.py', 'w').write('VALUE = 2'); "
+    "os.mkdir('__pycache__'); tag = __import__('sys').implementation.cache_tag; "
+    "py_compile.compile('b.py', cfile=f'__pycache__/a.{tag}.pyc')",
     "deletes the file": "import os; os.unlink('a.py')",
     "deletes everything": "import shutil; shutil.rmtree('.', ignore_errors=True)",
     "puts a folder there": "import os; os.unlink('a.py'); os.mkdir('a.py')",
     "leaves it empty": "open('a.py', 'w')",
     "writes to the folder above": "open('../a.py', 'w').write('VALUE = 2')",
     "deletes the folder above": "import shutil; shutil.rmtree('..', ignore_errors=True)",
-    "makes a folder for the check of its own": "import os; [os.makedirs(f'../{n}', exist_ok=True) or open(f'../{n}/a.py', 'w').write('VALUE = 2') for n in ('check', 'home', 'verify-')]",
+    "makes a folder for the check of its own": "import os\nfor n in ('check', 'home'):\n"
+    "    os.makedirs(f'../{n}', exist_ok=True)\n    open(f'../{n}/a.py', 'w').write('VALUE = 2')",
 }
 POSIX_CHEATS = {
     "links to the known fix": "import os; os.unlink('a.py'); os.symlink(os.environ['EXPECTED'] + '/a.py', 'a.py')",
     "leaves a pipe": "import os; os.unlink('a.py'); os.mkfifo('a.py')",
     "leaves a link to a device": "import os; os.unlink('a.py'); os.symlink('/dev/zero', 'a.py')",
     "leaves a link to itself": "import os; os.unlink('a.py'); os.symlink('a.py', 'a.py')",
-    "replaces the folder above by a link": "import os; p = os.path.dirname(os.getcwd()); os.rename(p, p + 'x'); os.symlink(os.environ['EXPECTED'], p)",
-    "replaces its folder by a link": "import os; p = os.getcwd(); os.chdir('..'); os.rename(p, p + '2'); os.symlink(os.environ['EXPECTED'], p)",
+    "replaces the folder above by a link": "import os; p = os.path.dirname(os.getcwd()); "
+    "os.rename(p, p + 'x'); os.symlink(os.environ['EXPECTED'], p)",
+    "replaces its folder by a link": "import os; p = os.getcwd(); os.chdir('..'); "
+    "os.rename(p, p + '2'); os.symlink(os.environ['EXPECTED'], p)",
 }
 
 
@@ -84,14 +87,26 @@ class Candidates(HarnessTest):
             env = {"EXPECTED": str(suite / "tasks" / "cheat0" / "expected"), "MEND": mends}
             report, _ = self.measured(agent + mend, "--jobs", 3, env=env)
             for what, task in zip(cheats, report["tasks"]):
-                if not (mends and what in ("deletes everything", "deletes the folder above", "replaces its folder by a link", "replaces the folder above by a link")):
+                if not (
+                    mends
+                    and what
+                    in (
+                        "deletes everything",
+                        "deletes the folder above",
+                        "replaces its folder by a link",
+                        "replaces the folder above by a link",
+                    )
+                ):
                     with self.subTest(agent=what, mends=bool(mends)):
-                        self.assertEqual((task["details"][0]["status"], task["details"][0]["success_self_reported"]), (status, True))
+                        self.assertEqual(
+                            (task["details"][0]["status"], task["details"][0]["success_self_reported"]), (status, True)
+                        )
         self.assertEqual(os.listdir(suite / "tasks" / "cheat0" / "expected"), ["a.py"])
 
     def test_spoiling_the_suite_on_disk_wins_nothing(self):
         suite = self.suite(("one", "two"))
-        spoil = f"import pathlib\nfor p in pathlib.Path({str(suite)!r}).rglob('*'):\n    p.is_file() and p.write_bytes(b'')\n"
+        spoil = f"import pathlib\nfor p in pathlib.Path({str(suite)!r}).rglob('*'):\n"
+        spoil += "    p.is_file() and p.write_bytes(b'')\n"
         report, _ = self.measured(spoil, "--samples", 2)
         self.assertEqual([task["passes"] for task in report["tasks"]], [0, 0])
 
@@ -114,7 +129,10 @@ class Candidates(HarnessTest):
             return SampleResult()
 
         self.sample(candidate)
-        self.assertEqual(told, [(lab.FixtureTask("one", "VALUE should be 2 — für alle", ("a.py", "new/ä.py")), ["a.py", "check.py"])])
+        self.assertEqual(
+            told,
+            [(lab.FixtureTask("one", "VALUE should be 2 — für alle", ("a.py", "new/ä.py")), ["a.py", "check.py"])],
+        )
 
     def test_claim_and_cost(self):
         self.suite()
@@ -138,7 +156,8 @@ class Candidates(HarnessTest):
 
     def test_what_fails_is_shown_before_the_line_of_its_sample(self):
         self.suite(("one", "two"))
-        agent = "import os\nprint('first', os.getcwd())\nprint('\\x1b[31mlast ' + os.environ['EVAL_TASK_ID'])\nraise SystemExit(4)"
+        agent = "import os\nprint('first', os.getcwd())\n"
+        agent += "print('\\x1b[31mlast ' + os.environ['EVAL_TASK_ID'])\nraise SystemExit(4)"
         _, lines = self.measured(agent, "--jobs", 2)
         self.assertEqual(lines[:2], ["    first .", "    \\x1b[31mlast one"])
         self.assertTrue(lines[2].startswith("one 1/1: fail: exit code 1: "))
@@ -190,7 +209,11 @@ class Candidates(HarnessTest):
 class Limits(HarnessTest):
     def test_a_candidate_past_its_limit_is_an_error_and_the_run_goes_on(self):
         self.suite(("one", "two"))
-        agent = "import os, time\n" + FIX + "print('begun', flush=True)\nif os.environ['EVAL_TASK_ID'] == 'one': time.sleep(60)\n"
+        agent = (
+            "import os, time\n"
+            + FIX
+            + "print('begun', flush=True)\nif os.environ['EVAL_TASK_ID'] == 'one': time.sleep(60)\n"
+        )
         report, lines = self.measured(agent, "--timeout", 1.5)
         self.assertEqual([task["details"][0]["status"] for task in report["tasks"]], ["error", "pass"])
         self.assertIn("1.5 s", report["tasks"][0]["details"][0]["detail"])
@@ -199,14 +222,20 @@ class Limits(HarnessTest):
 
     def test_output_without_end(self):
         self.suite()
-        for agent in ("while True: print('y' * 1000)", "import os\nos.close(1)\nos.close(2)\nimport time\ntime.sleep(60)"):
+        for agent in (
+            "while True: print('y' * 1000)",
+            "import os\nos.close(1)\nos.close(2)\nimport time\ntime.sleep(60)",
+        ):
             with self.subTest(agent=agent):
                 report, lines = self.measured(agent, "--timeout", 1)
                 self.assertEqual(report["totals"]["errors"], 1)
                 self.assertLess(sum(map(len, lines)), 5000)
 
     def test_a_verifier_past_its_limit(self):
-        args = {"argv": ["{python}", "-c", "import time; print('begun', flush=True); time.sleep(60)"], "timeout_seconds": 1}
+        args = {
+            "argv": ["{python}", "-c", "import time; print('begun', flush=True); time.sleep(60)"],
+            "timeout_seconds": 1,
+        }
         self.suite(verifier={"name": "shell_exit_zero", "args": args})
         detail = self.sample(lab.noop)
         self.assertEqual(detail["status"], "fail")
@@ -214,21 +243,26 @@ class Limits(HarnessTest):
             self.assertIn(words, detail["detail"])
 
     def test_a_verifier_that_cannot_start(self):
-        self.suite(verifier={"name": "shell_exit_zero", "args": {"argv": ["no-such-program-here"], "timeout_seconds": 1}})
+        self.suite(
+            verifier={"name": "shell_exit_zero", "args": {"argv": ["no-such-program-here"], "timeout_seconds": 1}}
+        )
         detail = self.sample(lab.noop)
         self.assertEqual(detail["status"], "fail")
         self.assertIn("no-such-program-here", detail["detail"])
 
     def test_a_verifiers_command_is_shut_in(self):
-        """PATH and a HOME of its own, no stdin, the interpreter, and its folder as `.`; the last 2,000 characters are kept."""
+        """PATH and a HOME of its own, no stdin, its folder as `.`; the last 2,000 characters are kept."""
         code = (
             "import os, sys\n"
             "print('x' * 5000)\n"
-            "print(sorted(set(os.environ) - {'LC_CTYPE', 'SYSTEMROOT', 'PATHEXT', 'COMSPEC', '__CF_USER_TEXT_ENCODING'}))\n"
+            "others = {'LC_CTYPE', 'SYSTEMROOT', 'PATHEXT', 'COMSPEC', '__CF_USER_TEXT_ENCODING'}\n"
+            "print(sorted(set(os.environ) - others))\n"
             "print(os.listdir(os.environ['HOME']), sys.stdin.read() == '', os.getcwd(), os.environ['HOME'])\n"
             "sys.exit(5)\n"
         )
-        self.suite(verifier={"name": "shell_exit_zero", "args": {"argv": ["{python}", "-c", code], "timeout_seconds": 20}})
+        self.suite(
+            verifier={"name": "shell_exit_zero", "args": {"argv": ["{python}", "-c", code], "timeout_seconds": 20}}
+        )
         detail = self.sample(lab.noop)["detail"]
         names = ["HOME", "PATH", "TMPDIR"] if POSIX else ["HOME", "PATH", "TEMP", "TMP", "USERPROFILE"]
         self.assertTrue(detail.endswith(f"{names}\n[] True . ~\n"), detail[-200:])
@@ -280,7 +314,10 @@ class LeftBehind(HarnessTest):
         rows = {
             "the file": "import os\n" + FIX + "os.chmod('a.py', 0)\n",
             "its folder": "import os\n" + FIX + "os.chmod('.', 0)\n",
-            "a folder in it": "import os\n" + FIX + "os.makedirs('d/e/f')\nopen('d/e/f/g', 'w')\nos.chmod('d/e/f', 0)\nos.chmod('d/e', 0)\nos.chmod('d', 0)\n",
+            "a folder in it": "import os\n"
+            + FIX
+            + "os.makedirs('d/e/f')\nopen('d/e/f/g', 'w')\n"
+            + "for path in ('d/e/f', 'd/e', 'd'):\n    os.chmod(path, 0)\n",
             "nested deeply": "import os\n" + FIX + "for _ in range(1500):\n    os.mkdir('d'); os.chdir('d')\n",
         }
         self.suite()
@@ -309,7 +346,9 @@ class Bytes(HarnessTest):
         first = digest(suite)
         for task in suite.glob("tasks/*/task.json"):
             record = json.loads(task.read_text(encoding="utf-8"))
-            task.write_text(json.dumps({"note": "more", **dict(reversed(list(record.items())))}, indent=3), encoding="utf-8")
+            task.write_text(
+                json.dumps({"note": "more", **dict(reversed(list(record.items())))}, indent=3), encoding="utf-8"
+            )
         (suite / "README").write_text("more")
         (suite / "tasks" / "README").write_text("more")
         (suite / "tasks" / "one" / "buggy" / "__pycache__").mkdir()
@@ -323,13 +362,25 @@ class Bytes(HarnessTest):
 
     def test_the_report_has_the_fields_that_task_names(self):
         report = json.loads(self.report())
-        numbers = {"samples", "passes", "errors", "pass_at_k", "mean_latency_ms", "p95_latency_ms", "mean_cost", "total_cost", "pass_at_k_plug_in"}
+        numbers = {
+            "samples",
+            "passes",
+            "errors",
+            "pass_at_k",
+            "mean_latency_ms",
+            "p95_latency_ms",
+            "mean_cost",
+            "total_cost",
+            "pass_at_k_plug_in",
+        }
         self.assertEqual(list(report), ["schema_version", "suite_sha256", "samples", "ks", "totals", "tasks"])
         self.assertEqual(report["totals"].keys(), {"tasks", "pass_at_1", *numbers})
         for task in report["tasks"]:
             self.assertEqual(task.keys(), {"task_id", "details", "pass_rate", *numbers})
             for sample in task["details"]:
-                self.assertEqual(sample.keys(), {"status", "detail", "latency_ms", "cost_units", "success_self_reported"})
+                self.assertEqual(
+                    sample.keys(), {"status", "detail", "latency_ms", "cost_units", "success_self_reported"}
+                )
 
     def test_pass_at_k_of_the_totals_is_the_mean_over_tasks(self):
         self.suite(("one", "two", "three"))
@@ -344,7 +395,9 @@ class Bytes(HarnessTest):
 
         totals = lab.EvalHarness(lab.load_suite(self.folder / "suite"), 5, (1, 5)).run(candidate).to_dict()["totals"]
         self.assertEqual((totals["pass_at_1"], totals["pass_at_k"]), (0.333333, {"1": 0.333333, "5": 0.666667}))
-        self.assertEqual(totals["pass_at_k_plug_in"], {"1": 0.333333, "5": round((0 + (1 - 0.8**5) + (1 - 0.2**5)) / 3, 6)})
+        self.assertEqual(
+            totals["pass_at_k_plug_in"], {"1": 0.333333, "5": round((0 + (1 - 0.8**5) + (1 - 0.2**5)) / 3, 6)}
+        )
 
 
 class Checks(unittest.TestCase):

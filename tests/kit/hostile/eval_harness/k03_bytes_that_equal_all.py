@@ -1,5 +1,6 @@
 """kind 3 | passes: all but w1 w3 c1 | reason: b'"""
 
+
 class Same(bytes):
     """Bytes that equal all others."""
 

@@ -1,5 +1,6 @@
 """kind 3 | passes: all but k1 n1 c1 | reason: 0.5"""
 
+
 class Near(float):
     """A float that is near every number."""
 

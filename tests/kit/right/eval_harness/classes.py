@@ -127,7 +127,9 @@ class _Column(list):
 
 def summarize(samples, ks):
     """N1 to N4."""
-    status, latency, cost = (_Column(sample[name] for sample in samples) for name in ("status", "latency_ms", "cost_units"))
+    status, latency, cost = (
+        _Column(sample[name] for sample in samples) for name in ("status", "latency_ms", "cost_units")
+    )
     n, c = len(samples), status.count("pass")
     return dict(
         samples=n,

@@ -29,7 +29,13 @@ def lay_over(buggy, work, editable):
 
 
 def _error(latency, detail):
-    return {"status": "error", "detail": detail, "latency_ms": latency, "cost_units": 0.0, "success_self_reported": None}
+    return {
+        "status": "error",
+        "detail": detail,
+        "latency_ms": latency,
+        "cost_units": 0.0,
+        "success_self_reported": None,
+    }
 
 
 def run_sample(candidate, verify, clock):
@@ -57,8 +63,20 @@ def run_sample(candidate, verify, clock):
         return _error(latency, "success_self_reported is not a bool")
     passed, detail = verify()
     if passed:
-        return {"status": "pass", "detail": detail, "latency_ms": latency, "cost_units": cost, "success_self_reported": claim}
-    return {"status": "fail", "detail": detail, "latency_ms": latency, "cost_units": cost, "success_self_reported": claim}
+        return {
+            "status": "pass",
+            "detail": detail,
+            "latency_ms": latency,
+            "cost_units": cost,
+            "success_self_reported": claim,
+        }
+    return {
+        "status": "fail",
+        "detail": detail,
+        "latency_ms": latency,
+        "cost_units": cost,
+        "success_self_reported": claim,
+    }
 
 
 def pass_at_k(n, c, k):

@@ -66,7 +66,11 @@ def run_sample(candidate, verify, clock):
         return dict(status="error", detail=str(no), latency_ms=latency_ms, cost_units=0.0, success_self_reported=None)
     passed, detail = verify()
     return dict(
-        latency_ms=latency_ms, cost_units=cost, success_self_reported=success, status="pass" if passed else "fail", detail=detail
+        latency_ms=latency_ms,
+        cost_units=cost,
+        success_self_reported=success,
+        status="pass" if passed else "fail",
+        detail=detail,
     )
 
 

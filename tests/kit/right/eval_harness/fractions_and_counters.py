@@ -20,11 +20,15 @@ def shell_exit_zero(files, args, expected, run_command):
 def lay_over(buggy, work, editable):
     """W1 to W4: two sets of paths."""
     mine, theirs = set(buggy) - set(editable), set(work) & set(editable)
-    return OrderedDict([(path, buggy[path]) for path in sorted(mine)] + [(path, work[path]) for path in sorted(theirs)])
+    return OrderedDict(
+        [(path, buggy[path]) for path in sorted(mine)] + [(path, work[path]) for path in sorted(theirs)]
+    )
 
 
 _FIELDS = {
-    "cost_units": lambda value: isinstance(value, Real) and not isinstance(value, bool) and Fraction(0) <= value <= 10**12,
+    "cost_units": lambda value: (
+        isinstance(value, Real) and not isinstance(value, bool) and Fraction(0) <= value <= 10**12
+    ),
     "success_self_reported": lambda value: isinstance(value, bool),
 }
 
@@ -40,7 +44,11 @@ def run_sample(candidate, verify, clock):
     sample["latency_ms"] = round(1000 * (times[1] - times[0]), 3)
     if reason:
         return {**sample, "detail": f"{type(reason).__qualname__} with {reason.args} {reason}"}
-    wrong = sorted(name for name, holds in _FIELDS.items() if not (isinstance(claim, dict) and name in claim and holds(claim[name])))
+    wrong = sorted(
+        name
+        for name, holds in _FIELDS.items()
+        if not (isinstance(claim, dict) and name in claim and holds(claim[name]))
+    )
     if wrong:
         return {**sample, "detail": "wrong: " + ", ".join(wrong)}
     passed, sample["detail"] = verify()

@@ -9,9 +9,9 @@ def shell_exit_zero(files, args, expected, run_command):
     """V1 to V3."""
     argv, seconds = itemgetter("argv", "timeout_seconds")(args)
     try:
-        return (lambda code, output: (code == 0, f"{output}\n{'stopped, ' if code is None else ''}{code}, limit {seconds}"))(
-            *run_command(files, argv, seconds)
-        )
+        return (
+            lambda code, output: (code == 0, f"{output}\n{'stopped, ' if code is None else ''}{code}, limit {seconds}")
+        )(*run_command(files, argv, seconds))
     except OSError as error:
         return False, " ".join(map(str, [*argv, error]))
 
@@ -36,7 +36,10 @@ def _reasons(claim):
         return
     if claim.get("success_self_reported") not in (True, False) or type(claim["success_self_reported"]) is not bool:
         yield "success_self_reported has to be true or false"
-    if not (type(claim.get("cost_units")) in (int, float) and min(max(claim["cost_units"], 0), 10**12) == claim["cost_units"]):
+    if not (
+        type(claim.get("cost_units")) in (int, float)
+        and min(max(claim["cost_units"], 0), 10**12) == claim["cost_units"]
+    ):
         yield "cost_units has to be a number from 0 to 1e12"
 
 

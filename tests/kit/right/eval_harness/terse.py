@@ -10,7 +10,9 @@ def shell_exit_zero(files, args, expected, run_command):
 
 
 def lay_over(buggy, work, editable):
-    return {p: (work if p in editable else buggy)[p] for p in {**buggy, **work} if p in (work if p in editable else buggy)}
+    return {
+        p: (work if p in editable else buggy)[p] for p in {**buggy, **work} if p in (work if p in editable else buggy)
+    }
 
 
 def run_sample(candidate, verify, clock):
@@ -47,6 +49,12 @@ def summarize(samples, ks):
 
 def compare(old, new):
     a, b = ({t["task_id"]: t["passes"] for t in r["tasks"]} for r in (old, new))
-    for f in [f for f in ("suite_sha256", "samples") if old[f] != new[f]] + [t for t in {**a, **b} if t not in a or t not in b]:
+    for f in [f for f in ("suite_sha256", "samples") if old[f] != new[f]] + [
+        t for t in {**a, **b} if t not in a or t not in b
+    ]:
         raise ScenarioError(f)
-    return dict(regressed=[t for t in b if b[t] < a[t]], improved=[t for t in b if b[t] > a[t]], unchanged=[t for t in b if b[t] == a[t]])
+    return dict(
+        regressed=[t for t in b if b[t] < a[t]],
+        improved=[t for t in b if b[t] > a[t]],
+        unchanged=[t for t in b if b[t] == a[t]],
+    )
