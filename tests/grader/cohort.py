@@ -187,22 +187,23 @@ def grade_all(submissions, limits, jobs, lab, stop):
 
     PlaceError when what fails is the place. Who may have failed for what others did is graded again, alone, at the end.
     """
+    elsewhere = bool(limits.prefix)
     if len(submissions) < 2:
         for number, name, place in submissions:
             stop.running = 1
             entry = grade_one(name, place, limits, lab)
-            if may_be_the_place(entry):
+            if may_be_the_place(entry, elsewhere):
                 check_room()
             yield number, entry
         return
     again = []
     for submission, entry in grade_in_processes(submissions, limits, min(jobs, len(submissions), MOST_JOBS), lab, stop):
-        if entry is None or may_be_the_place(entry):
+        if entry is None or may_be_the_place(entry, elsewhere):
             again.append(submission)
         else:
             yield submission[0], entry
     for submission, entry in grade_in_processes(again, limits, 1, lab, stop):  # this verdict counts
-        if entry is None or may_be_the_place(entry):
+        if entry is None or may_be_the_place(entry, elsewhere):
             check_room()
         yield submission[0], entry or lost_entry(submission[1], lab, "it ended the process that grades it")
 

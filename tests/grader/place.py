@@ -12,17 +12,22 @@ SIGNS = (
     NOT_STARTED, "it ran longer than", "it did not load within", "did not start within", "(signal ", "MemoryError", "can't start new thread",
     *(f"[Errno {getattr(errno, name)}]" for name in ERRORS if hasattr(errno, name)),
 )  # in what a failure says
+SIGNS_ELSEWHERE = ("its process ended by itself", "its process closed the line")
 
 
 class PlaceError(Exception):
     """Nobody can be graded here; the message says why."""
 
 
-def may_be_the_place(submission):
-    """Return whether a submission of a result may have failed for what others did at the same time, or for a want of the place."""
+def may_be_the_place(submission, elsewhere=False):
+    """Return whether a submission of a result may have failed for what others did at the same time, or for a want of the place.
+
+    elsewhere: a client such as ssh or srun stands before the interpreter; it ends too when its connection or its job does.
+    """
     failures = [mark["failure"] for mark in submission["marks"] if mark["failure"]]
     texts = [submission["reason"], *(failure[field] for failure in failures for field in ("reason", "got"))]
-    return any(sign in text for text in filter(None, texts) for sign in SIGNS)
+    signs = (*SIGNS, *SIGNS_ELSEWHERE) if elsewhere else SIGNS
+    return any(sign in text for text in filter(None, texts) for sign in signs)
 
 
 def check_python():

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import kit
 from test_submission import Place
 
 from grader.grading import grade
+from grader.line.errors import Lost
 from grader.line.process import Limits
 
 SOLUTION = kit.KIT / "solution" / "ticket_triage.py"
@@ -35,6 +37,15 @@ def other_places():
         beside = sorted(Path(sys.base_prefix).parent.glob(f"3.{minor}.*/bin/python3.{minor}"))
         places[f"Python 3.{minor}"] = ("", str(beside[-1]) if beside else shutil.which(f"python3.{minor}") or f"python3.{minor}")
     return places
+
+
+LATE = """import subprocess, sys, time
+worker = subprocess.Popen(sys.argv[1:], stdin=sys.stdin, stdout=subprocess.PIPE)
+for line in worker.stdout:
+    time.sleep(0.06)
+    sys.stdout.buffer.write(line)
+    sys.stdout.flush()
+"""  # a client that passes the lines on
 
 
 class Elsewhere(Place):
@@ -82,6 +93,24 @@ class Elsewhere(Place):
         session, lab = self.session("def f(): return 1\n", seconds=1.0, prefix="""sh -c 'sleep 1.5; exec "$@"' sh""", python=sys.executable)
         session.begin()
         self.assertEqual(lab.f(), 1)
+
+    def test_the_way_to_another_place_takes_none_of_the_submissions_time(self):
+        """Each line is late by 60 ms, as through a busy client. Forty questions of a client are still no 2 s of the submission's."""
+        far = self.folder / "far.py"
+        far.write_text(LATE, encoding="utf-8")
+        prefix = f"{sys.executable} {far}"
+        session, lab = self.session("def f(client): return [client() for _ in range(40)]\n", seconds=2.0, prefix=prefix, python=sys.executable)
+        session.begin()
+        began = time.monotonic()
+        self.assertEqual(lab.f(lambda: 1), [1] * 40)
+        self.assertGreater(time.monotonic() - began, 2.0)
+        session.end()
+        for text in ("def f(client):\n    while True: pass\n", "import time\ndef f(client): time.sleep(60)\n"):
+            session, lab = self.session(text, seconds=1.0, prefix=prefix, python=sys.executable)
+            session.begin()
+            with self.assertRaisesRegex(Lost, "it ran longer than 1 s"):
+                lab.f(lambda: 1)
+            session.end()
 
     def test_a_shell_on_the_other_side_of_ssh_takes_the_words_as_they_are(self):
         fake = self.folder / "ssh"

@@ -10,18 +10,22 @@ from grader.line.protocol import ANSWERS, FROM_FAR, MESSAGE_LIMIT, NAMES_LIMIT, 
 
 START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
 ITEM_SIZE = 64  # bytes of memory that an item of a list or dict takes at least
+WAY_LIMIT = 0.1  # seconds that a line may take on its way from elsewhere (--exec), which are not the submission's
+WAYS_LIMIT = 60.0  # seconds that all ways of a test may take together
 TOTAL_LIMIT = 8 * MESSAGE_LIMIT  # bytes of memory for what a worker sends in one test, roughly
 
 
 class TimeLeft:
     """The time of one test, which its calls share. It stands still while a worker starts and loads."""
 
-    def __init__(self, seconds):
+    def __init__(self, seconds, way=0.0):
         self.seconds = seconds  # for each test
+        self.way = way  # seconds of each wait for a line that do not count
         self.begin()
 
     def begin(self):
         """Start the time of a test."""
+        self.ways_left = WAYS_LIMIT
         self.left = self.seconds  # when the time stands still
         self.go()
 
@@ -29,6 +33,12 @@ class TimeLeft:
         """From now on the worker has that many seconds; past them it is lost for that reason."""
         self.deadline = time.monotonic() + seconds
         self.reason = reason
+
+    def give_back(self, waited):
+        """Add what the way may have taken of a wait for a line."""
+        on_the_way = min(waited, self.way, self.ways_left)
+        self.ways_left -= on_the_way
+        self.deadline += on_the_way
 
     def stop(self):
         self.left = self.deadline - time.monotonic()
@@ -204,7 +214,9 @@ class Conversation:
     def receive(self):
         """Return (kind, fields) of the next message, its values decoded; Lost when it is not what is due now."""
         try:
+            began = time.monotonic()
             line = self.channel.read(self.time.deadline)
+            self.time.give_back(time.monotonic() - began)
             self.received.count(line)
             kind, fields = fields_of(line, STRICT_DECODER, FROM_FAR, self.due, decode)
         except TimeoutError:

@@ -18,7 +18,8 @@ REMOVE_TRIES, REMOVE_PAUSE = 20, 0.1  # Windows: how often a folder is tried, an
 PAUSE = 0.001  # seconds between two looks at whether processes have ended
 END_LIMIT = 2.0  # seconds for a process to end that was told to
 FAMILY_LIMIT = 10.0  # seconds to end what a worker left
-OWN_END = 0.5  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
+OWN_END = 5.0  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
+CLIENT_END = 10.0  # seconds for its client (ssh, srun, docker) to end what is left when asked: killed, it would leave that
 ANSWER_TIME = 0.05  # seconds for a worker that is late to tell where it is
 ANSWER_LIMIT = 16384  # bytes of what it tells
 
@@ -88,7 +89,7 @@ def end_process(process, before, gently, job=None):
         if gently:
             wait_for(process, OWN_END)
             signal_group(process, signal.SIGTERM)
-            wait_for(process, END_LIMIT)
+            wait_for(process, CLIENT_END)
         signal_group(process, signal.SIGKILL)
     wait_for(process, END_LIMIT)
     end_children(lambda number: number not in before and number != process.pid)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grader.intake.handout import exceptions_of, meant_instead
 from grader.intake.sources import MAIN_LAB, Unreadable, lab_of, read_sources
-from grader.line.conversation import Conversation, Received, TimeLeft
+from grader.line.conversation import WAY_LIMIT, Conversation, Received, TimeLeft
 from grader.line.errors import Lost, error_classes
 from grader.line.process import NOT_STARTED, Limits, Workers
 from grader.line.processes import guard_this_process
@@ -41,7 +41,7 @@ class Session:
         self.why_not = self.limits.why_open()  # and why not for the rest
         self.load_failure = None  # the Lost of a submission that cannot be read or does not load
         self.lost = None  # the Lost of the running test: every further call in it meets the same
-        self.time = TimeLeft(self.limits.seconds)
+        self.time = TimeLeft(self.limits.seconds, WAY_LIMIT if self.limits.prefix else 0.0)
         self.received = Received()  # from workers, in the running test
         self.worker = None  # a WorkerProcess
         self.conversation = None  # with that worker, once the submission is loaded
