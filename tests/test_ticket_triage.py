@@ -771,11 +771,16 @@ class Evaluate(LabTest):
         with self.subTest(clause="E2", because="one failure for each wrong or fallback case, in case order"):
             both = case(fresh.name("both-wrong"), [reply(category=RETURNS, needs_human=True)])
             COUNTED[both["id"]] = (False, False)
-            self.evaluate([both, FELL_BACK, RIGHT_LATER, WRONG_FLAG], total=4, correct=1, fallbacks=1, schema_valid=3, accuracy=0.25, failures=[
-                {"id": both["id"], "reason": Containing("category", DELIVERY, RETURNS, "needs_human", "false", "true")},
-                {"id": FELL_BACK["id"], "reason": Containing("back")},
-                {"id": WRONG_FLAG["id"], "reason": Containing("needs_human", "true", "false")},
-            ])
+            reasons = {
+                both["id"]: Containing("category", DELIVERY, RETURNS, "needs_human", "false", "true"),
+                FELL_BACK["id"]: Containing("back"),
+                WRONG_FLAG["id"]: Containing("needs_human", "true", "false"),
+            }
+            first, second, third = sorted([both, FELL_BACK, WRONG_FLAG], key=lambda record: record["id"])
+            failing = [second, third, first]  # an order that no sorting gives
+            failures = [{"id": record["id"], "reason": reasons[record["id"]]} for record in failing]
+            cases = [second, third, RIGHT_LATER, first]
+            self.evaluate(cases, total=4, correct=1, fallbacks=1, schema_valid=3, accuracy=0.25, failures=failures)
 
 
 class CommandLine(LabTest):

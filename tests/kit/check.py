@@ -5,6 +5,7 @@ starter, and the submissions of right/, trivial/ and wrong/. Each fault is one l
 run next. `check.py NAME TEXT` grades only the wrong submissions whose row has TEXT in it, and shows the first failure of each.
 """
 
+import itertools
 import sys
 import time
 
@@ -17,8 +18,9 @@ from kit import LABS, clauses_of, pool, solution_of
 from make_starter import functions_to_write, made_files
 
 RIGHT_AT_LEAST = 5  # solutions of each lab, in different styles
-TESTS_THAT_REFUSE = 3  # at most: the one that states the clause, and two others
+TESTS_THAT_REFUSE = 3  # at most, with the data as it is written: the one that states the clause, and two others
 SEEDS = (0, 1, 27182)  # the data of the tests is renamed by the seed, and nothing else may change
+WRONG_SEEDS = 20  # seeds.py tries each wrong submission at so many
 TRIVIAL = {  # of every lab; what is special to one lab is in trivial/LAB/
     "raises ValueError": "raise ValueError('no')",
     "is not written yet": "raise NotImplementedError('write it')",
@@ -110,35 +112,53 @@ def wrong_of(lab):
     return made
 
 
-def check_wrong(lab, workers, sample=1):
-    """Every wrong submission is refused by a test of its clause, and each clause has one. sample: every so many-th in a worker."""
+def check_wrong(lab, workers):
+    """Every wrong submission is refused by a test of its clause, and each clause has one."""
     made = wrong_of(lab)
     broken = {row.clause for row, _ in made}
     unbroken = [clause for clause in clauses_of(lab) if clause not in broken]
-    if unbroken and sample == 1:
+    if unbroken:
         yield Fault(f"no wrong submission breaks {', '.join(unbroken)}", f"edit tests/kit/wrong/{lab}.txt")
-    chosen = made[::sample]
-    grade = frame.graded_here if sample == 1 else frame.graded
-    results = workers.map(grade, [lab] * len(chosen), [text for _, text in chosen], chunksize=4)
-    for (row, _), marks in zip(chosen, results):
-        said = complaint(row.clause, marks)
-        if said:
-            yield Fault(f"{row}: {said}", f"python tests/kit/check.py {lab} {row.place.split(', ')[-1]!r}")
+    yield from refusal_faults(lab, made, workers.map(frame.graded_here, [lab] * len(made), texts_of(made), chunksize=4))
+
+
+def check_wrong_at_seeds(lab, workers):
+    """With other data a wrong submission is refused too: every fifth is tried, each at a seed of its own."""
+    made = wrong_of(lab)[::5]
+    seeds = itertools.cycle(range(1, WRONG_SEEDS))
+    results = workers.map(frame.graded_here, [lab] * len(made), texts_of(made), seeds, chunksize=4)
+    return refusal_faults(lab, made, results, most=None)
 
 
 def check_wrong_in_worker(lab, workers):
     """In a worker a wrong submission is refused as it is here: every twentieth is tried."""
-    return check_wrong(lab, workers, sample=20)
+    made = wrong_of(lab)[::20]
+    return refusal_faults(lab, made, workers.map(frame.graded, [lab] * len(made), texts_of(made)))
 
 
-def complaint(clause, marks):
-    """Return what is wrong with the refusal of a submission that breaks this clause, or None."""
+def texts_of(made):
+    return [text for _, text in made]
+
+
+def refusal_faults(lab, made, results, most=TESTS_THAT_REFUSE):
+    """Yield the faults of how wrong submissions were refused; results are their marks."""
+    for (row, _), marks in zip(made, results):
+        said = complaint(row.clause, marks, most)
+        if said:
+            yield Fault(f"{row}: {said}", f"python tests/kit/check.py {lab} {row.place.split(', ')[-1]!r}")
+
+
+def complaint(clause, marks, most=TESTS_THAT_REFUSE):
+    """Return what is wrong with the refusal of a submission that breaks this clause, or None.
+
+    most: how many tests may refuse it, or None for any number.
+    """
     refusing = not_passed(marks)
     names = ", ".join(mark.name for mark in refusing)
     stating = [mark for mark in refusing if clause in mark.sentences]
     if not stating:
         return f"no test that states {clause} refuses it; refused by: {names or 'none'}"
-    if len(refusing) > TESTS_THAT_REFUSE:
+    if most and len(refusing) > most:
         return f"{len(refusing)} tests refuse it: {names}"
     row = refusing[0].failures[0]
     missing = [field for field in ("clause", "call", "expected", "got") if not getattr(row, field)]
@@ -156,6 +176,7 @@ CHECKS = {
     "right": check_right,
     "trivial": check_trivial,
     "wrong": check_wrong,
+    "other seeds": check_wrong_at_seeds,
     "in a worker": check_wrong_in_worker,
 }
 

@@ -166,7 +166,7 @@ class Check(unittest.TestCase):
     def test_a_lab_without_a_fault(self):
         done = run(*CHECK.split()[1:], cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual([line.split()[-1] for line in done.stdout.splitlines()[:-1]], ["ok"] * 8, done.stdout)
+        self.assertEqual([line.split()[-1] for line in done.stdout.splitlines()[:-1]], ["ok"] * 9, done.stdout)
 
     def test_each_mistake_is_named_in_one_line_with_the_command_to_run_next(self):
         """The copies are checked two at a time, each in a process of its own."""

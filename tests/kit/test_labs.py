@@ -44,11 +44,14 @@ class Labs(unittest.TestCase):
     def test_every_wrong_solution_is_refused_by_the_test_of_its_clause(self):
         self.hold(check.CHECKS, "wrong")
 
+    def test_with_other_data_the_refusal_is_the_same(self):
+        self.hold(check.CHECKS, "other seeds")
+
     def test_in_a_worker_the_refusal_is_the_same(self):
         self.hold(check.CHECKS, "in a worker")
 
     def test_no_check_is_left_out(self):
-        self.assertEqual(len({*check.FIRST, *check.CHECKS}), 8)
+        self.assertEqual(len({*check.FIRST, *check.CHECKS}), 9)
 
     def test_every_file_is_of_a_lab(self):
         found = {entry.stem for room in ROOMS for entry in (HERE / room).iterdir() if entry.name != "__pycache__"}
