@@ -307,13 +307,8 @@ SLICE = 0.05  # seconds between two looks at a program that runs
 END_LIMIT = 0.5  # seconds to wait for a group that was ended, and for the rest of its output
 KEPT_VARIABLES = ("PATH",) if POSIX else ("PATH", "PATHEXT", "SYSTEMROOT", "COMSPEC")
 HOMES = ("HOME", "TMPDIR") if POSIX else ("HOME", "USERPROFILE", "TEMP", "TMP")
-NO_PLACE = (
-    errno.EAGAIN,
-    errno.ENOMEM,
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.ENOSPC,
-)  # the machine is at fault, not the command
+NO_PLACE = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)  # the machine's fault
+NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EMLINK, errno.ENXIO)  # nothing there, a link, a socket
 A_JUNCTION = 0xA0000003  # what Windows has instead of a link to a folder
 READ_ONLY = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -456,12 +451,8 @@ def read_file(path):
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | READ_ONLY)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO) or os.path.isdir(
-            path
-        ):  # a link, a socket; Windows: a folder
+        if error.errno in NO_FILE or os.path.isdir(path):  # Windows does not open a folder
             return None
         raise ScenarioError(f"{path}: {error.strerror}") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode) or is_link(os.lstat(path)):
@@ -562,6 +553,10 @@ def is_pattern(value):
             return type(value) is str and bool(re.compile(value, re.MULTILINE))
         except (re.error, RecursionError, OverflowError):
             return False
+
+
+def integer(low, high):
+    return (f"an integer from {low} to {high}", lambda value: type(value) is int and low <= value <= high)
 
 
 A_TEXT = ("a text that is not blank", is_text)
@@ -685,20 +680,8 @@ def load_suite(folder):
     """Return the tasks of a suite, [FixtureTask]; ScenarioError names task and field, and nothing is skipped."""
     place = os.path.join(folder, "suite.json")
     is_id = re.compile(r"[A-Za-z0-9_-]+").fullmatch
-    rule = "a list of at least one id, each of letters, digits, - and _"
-    ids = require(
-        place,
-        read_json(place),
-        "tasks",
-        (
-            rule,
-            lambda value: (
-                type(value) is list
-                and value != []
-                and all(type(task_id) is str and is_id(task_id) for task_id in value)
-            ),
-        ),
-    )
+    is_ids = lambda value: type(value) is list and value != [] and all(type(one) is str and is_id(one) for one in value)
+    ids = require(place, read_json(place), "tasks", ("a list of ids of letters, digits, - and _, at least one", is_ids))
     for task_id in ids:
         if ids.count(task_id) > 1:
             raise ScenarioError(f"{place}: tasks: {task_id} is listed twice")
@@ -849,9 +832,7 @@ class EvalHarness:
                 thread.start()
             for place, future in enumerate(futures):
                 while not future.done():
-                    with contextlib.suppress(
-                        concurrent.futures.TimeoutError
-                    ):  # a wait without end is deaf to Ctrl-C on Windows
+                    with contextlib.suppress(concurrent.futures.TimeoutError):  # without one, deaf to Ctrl-C on Windows
                         future.exception(4 * SLICE)
                 futures[place] = None  # a sample is kept once
                 yield future.result()
@@ -961,60 +942,37 @@ def number(text):
 
 def options_of(argv):
     """Return the options of the command line; ScenarioError names the one that is wrong."""
-    parser = CommandLine(
-        prog="eval_harness.py", description="Measure a coding agent on a suite of bugs.", allow_abbrev=False
-    )
-    parser.add_argument("scenario", help="a folder with suite.json and tasks/")
-    parser.add_argument("--samples", type=whole, default=1, metavar="N", help="tries per task (default: 1)")
-    parser.add_argument(
-        "--k", type=whole_numbers, default=(1,), metavar="K,K", help="give pass@k for these k, up to N (default: 1)"
-    )
-    parser.add_argument("--jobs", type=whole, default=1, metavar="J", help="samples side by side (default: 1)")
-    parser.add_argument(
-        "--candidate",
-        default="reference",
-        metavar="CMD",
-        help="reference, noop or a command line (default: reference)",
-    )
-    parser.add_argument(
-        "--timeout", type=number, default=600.0, metavar="S", help="seconds per sample of a command (default: 600)"
-    )
-    parser.add_argument("--out", metavar="FILE", help="write the report to this file too")
-    parser.add_argument("--baseline", metavar="FILE", help="an earlier report: exit 1 when a task passes less often")
-    parser.add_argument(
-        "--min-pass", type=number, default=0.0, metavar="X", help="the pass@1 to reach, 0 to 1 (default: 0)"
-    )
+    parser = CommandLine(prog="eval_harness.py", description="Measure a coding agent on bugs.", allow_abbrev=False)
+    add = parser.add_argument
+    add("scenario", help="a folder with suite.json and tasks/")
+    add("--samples", type=whole, default=1, metavar="N", help="tries per task (default: 1)")
+    add("--k", type=whole_numbers, default=(1,), metavar="K,K", help="which pass@k, each up to N (default: 1)")
+    add("--jobs", type=whole, default=1, metavar="J", help="samples side by side (default: 1)")
+    add("--candidate", default="reference", metavar="CMD", help="reference (default), noop or a command line")
+    add("--timeout", type=number, default=600.0, metavar="S", help="seconds per sample of a command (default: 600)")
+    add("--out", metavar="FILE", help="write the report to this file too")
+    add("--baseline", metavar="FILE", help="an earlier report: exit 1 when a task passes less often")
+    add("--min-pass", type=number, default=0.0, metavar="X", help="the pass@1 to reach, 0 to 1 (default: 0)")
     options = parser.parse_args(argv)
     require("command line", {"--timeout": options.timeout}, "--timeout", A_TIME)
     require("command line", {"--min-pass": options.min_pass}, "--min-pass", A_RATE)
     if max(options.k) > options.samples or len(set(options.k)) < len(options.k):
-        raise ScenarioError(
-            f"--k: expected numbers from 1 to {options.samples}, the samples, each once, got {options.k}"
-        )
+        raise ScenarioError(f"--k: expected numbers from 1 to {options.samples}, each once, got {options.k}")
     return options
 
 
 def read_baseline(path, digest, harness):
     """Return an earlier report; ScenarioError when it is none, or is not of this suite and number of samples."""
     place, report = f"--baseline: {path}", read_json(path)
-    require(place, report, "schema_version", ("1", lambda value: type(value) is int and value == 1))
+    require(place, report, "schema_version", integer(1, 1))
     require(place, report, "suite_sha256", A_STRING)
-    most = require(
-        place, report, "samples", ("an integer of at least 1", lambda value: type(value) is int and value >= 1)
-    )
+    most = require(place, report, "samples", integer(1, sys.maxsize))
     for task in require(place, report, "tasks", A_LIST):
         require(f"{place}: tasks", task, "task_id", A_TEXT)
-        require(
-            f"{place}: tasks",
-            task,
-            "passes",
-            (f"0 to {most}", lambda value: type(value) is int and 0 <= value <= most),
-        )
+        require(f"{place}: tasks", task, "passes", integer(0, most))
     names = [task["task_id"] for task in report["tasks"]]
     if len(set(names)) < len(names):
-        raise ScenarioError(
-            f"{place}: tasks: {show(next(name for name in names if names.count(name) > 1))} is there twice"
-        )
+        raise ScenarioError(f"{place}: tasks: a task is there twice: {show(sorted(names, key=names.count)[-1])}")
     ours = [{"task_id": task.id, "passes": 0} for task in harness.tasks]
     try:
         compare(report, {"suite_sha256": digest, "samples": harness.samples, "tasks": ours})
@@ -1111,9 +1069,8 @@ def run(argv):
     call_each(tasks, options.baseline)
     baseline = read_baseline(options.baseline, suite_digest(tasks), harness) if options.baseline is not None else None
     screen = Screen(len(tasks) * options.samples)
-    report = harness.run(
-        candidate, lambda task, number, *rest: screen.sample(task, number, options.samples, *rest)
-    ).to_dict()
+    on_sample = lambda task, number, *rest: screen.sample(task, number, options.samples, *rest)
+    report = harness.run(candidate, on_sample).to_dict()
     totals = report["totals"]
     counts = f"passes={totals['passes']}/{totals['samples']} errors={totals['errors']}"
     say(f"pass@1={totals['pass_at_1']} {counts} min_pass={options.min_pass}")
