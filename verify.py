@@ -6,6 +6,7 @@ A submission runs in a process of its own, with limits; no line of it runs here.
 import argparse
 import contextlib
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ KIT = Path(__file__).resolve().parent
 sys.path.insert(0, str(KIT / "tests"))
 
 from grader.guard import Guard  # noqa: E402 - it stands in tests/
+from grader.intake.handout import nearest  # noqa: E402
 from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402
 from grader.intake.targets import UsageError, find_targets  # noqa: E402
 from grader.line.process import Limits, folder_prefix  # noqa: E402
@@ -32,7 +34,9 @@ REPORTS = formats()
 
 class CommandLine(argparse.ArgumentParser):
     def error(self, message):
-        raise UsageError(message)
+        wrong = re.fullmatch(r"unrecognized arguments: (\S+).*", message)
+        near = wrong and nearest(wrong[1].partition("=")[0], self._option_string_actions)
+        raise UsageError(f"{message}; did you mean {near}?" if near else message)
 
 
 def positive(text):
@@ -111,7 +115,7 @@ def grade_alone(path, options, limits, progress=None):
         from grader.intake.handout import changed_files, differences
 
         changed = changed_files() if KIT in path.resolve().parents else []  # looked up while the worker starts
-        report = grade_session(session, options.k, progress)
+        report = grade_session(session, options.k, progress, alone=True)
     if may_be_the_place(report.as_dict()):
         check_room()
     source = report.sources.get(report.lab, "")
@@ -125,12 +129,15 @@ def grade_alone(path, options, limits, progress=None):
 
 
 def show_alone(report, options, screen):
-    from grader.screen.screen import count_line, report_lines
+    from grader.screen.screen import count_line, next_lines, report_lines
 
     if options.q:
         show(screen, screen.paragraph(f"{report.path.as_posix()}: {count_line(report)}"))
         return
     lines = report_lines(report, screen, options.all, options.hint)
+    if report.complete and not options.k and not options.debug and report.path.resolve().parent == KIT / "starter":
+        with contextlib.suppress(OSError):  # without TASK.md no other lab is known
+            lines += ["", *(row for line in next_lines(report, (KIT / "TASK.md").read_text(encoding="utf-8")) for row in screen.paragraph(line))]
     if options.debug:
         lines.append("It ran in this process, for debugging and without a time limit: this is not a grade.")
     show(screen, lines)
@@ -150,11 +157,14 @@ def grade_and_show(path, options, limits, screen):
         return report
     from grader.screen.watch import watch
 
+    progress = Progress("tests", patience=0.0)
+
     def draw(report, hint, every):
+        progress.clear()
         screen.clear()
         screen.show(watch_lines(report, screen, every or options.all, hint or options.hint))
 
-    return watch(path, lambda path: grade_alone(path, options, limits), draw)
+    return watch(path, lambda path, look: grade_alone(path, options, limits, look), draw, progress)
 
 
 def reset(target, lab):
@@ -348,6 +358,8 @@ def grade_lab(options, limits):
         refuse_useless(FOR_ONE, options, "one submission, and without a report")
         return grade_many(submissions, left_out, options, limits, screen)
     report = grade_and_show(submissions[0].place, options, limits, screen)
+    if report.stopped:
+        return SIGNALLED + signal.SIGINT
     return PASSED if report.complete and not options.k and not options.debug else FAILED
 
 

@@ -76,6 +76,14 @@ def crash(error):
     return next((name for name in names if name in CRASH_HINTS or name in OWN_MISTAKES or is_builtin(name)), None)
 
 
+def left_debugger(error):
+    """Return whether an exception comes from pdb: somebody has typed q."""
+    step = error.__traceback__
+    while step and step.tb_next:
+        step = step.tb_next
+    return bool(step) and Path(step.tb_frame.f_code.co_filename).name in ("pdb.py", "bdb.py")
+
+
 def is_builtin(name):
     kind = vars(builtins).get(name)
     return isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception
@@ -243,15 +251,22 @@ class LabTest(unittest.TestCase):
     """A TestCase whose failures say which call was made, what was expected and what the submission gave."""
 
     last_call = None
+    running = None  # the Call that was made last, by any test
     refusal = ""  # the name of the one exception that the functions of a class of tests may raise of their own
 
     def outcome(self, function, args, kwargs):
         """Call, and return (call, value, exception raised instead or None)."""
-        call = self.last_call = Call(function, args, kwargs)
+        call = self.last_call = LabTest.running = Call(function, args, kwargs)
         try:
             return call, function(*args, **kwargs), None
         except Exception as error:  # that the submission is gone is not one: there is nothing to compare
+            if left_debugger(error):
+                raise KeyboardInterrupt from error
             return call, None, error
+        except SystemExit as error:
+            if left_debugger(error):
+                raise KeyboardInterrupt from error
+            raise
         finally:
             call.printed = getattr(function, "printed", ())
 

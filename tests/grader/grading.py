@@ -3,7 +3,9 @@
 A test counts as passed when unittest has recorded its success, and in no other case: one that vanishes was "not run".
 """
 
+import contextlib
 import importlib
+import os
 import sys
 import time
 import types
@@ -11,7 +13,7 @@ import unittest
 from pathlib import Path
 
 from labdata import fresh
-from labtest import Mismatch, cut
+from labtest import LabTest, Mismatch, cut
 
 from grader.intake.handout import definitions
 from grader.intake.sources import LABS, MAIN_LAB, Unreadable, lab_of, read_sources
@@ -20,6 +22,9 @@ from grader.line.session import RemoteModule, Session
 from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, verdicts_by_clause
 from grader.text import REASON_LIMIT, shortened
 
+LATE = "it ran longer than"  # in the reason of a call that came to no end
+IMPATIENT = 1.0  # seconds for each further test, when somebody waits and one came to no end
+STOPPED = "it was stopped with Ctrl-C while this call ran"
 LATE_HINT = "Look at the loop around this line, and at what this line waits for. What makes it end?"
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
 
@@ -84,7 +89,7 @@ def failure_of(error, row, last_call=None):
     else:
         failure = Failure(**texts, reason=str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {cut(str(error))}")
         failure.place, failure.because = place, None  # the row says why another value is wrong
-        failure.hint = LATE_HINT if "longer" in failure.reason else ""
+        failure.hint = LATE_HINT if LATE in failure.reason else ""
     failure.printed = list(getattr(call, "printed", ()))
     return failure
 
@@ -124,6 +129,7 @@ class Report:
         self.path, self.lab, self.marks, self.sources, self.load_failure = Path(path), lab, marks, sources, load_failure
         self.unwritten, self.notes, self.seed = unwritten, [], fresh.seed
         self.closed_in, self.why_not = [], ""  # what for its process was closed in, and why not for the rest
+        self.stopped = any(failure.reason == STOPPED for mark in marks for failure in mark.failures)
         self.sentences = {clause: text for mark in reversed(marks) for clause, text in mark.sentences.items()}
         self.task = "TASK.md" if lab == MAIN_LAB else f"scenario/{lab}/TASK.md"
 
@@ -213,16 +219,31 @@ def tests_of(lab, module, seed=None):
     return [kind(name) for kind in own for name in vars(kind) if name.startswith("test")]
 
 
-def run_tests(tests, session=None, pattern="", progress=None):
-    """Run the tests that the pattern means, and return their marks. progress(done, total) is called after each."""
+def run_tests(tests, session=None, pattern="", progress=None, alone=False):
+    """Run the tests that the pattern means, and return their marks. progress(done, total) is called after each.
+
+    alone: somebody waits for it. After a loop without end the others are not waited for as long, and Ctrl-C ends the run
+    and keeps what is known.
+    """
     marks = {test.id(): Mark(test) for test in tests}
     exact = [test for test in tests if marks[test.id()].function == pattern]
     chosen = exact or [test for test in tests if marks[test.id()].matches(pattern)]
     recorder = Recorder(marks, session)
     for done, test in enumerate(chosen, start=1):
-        test.run(recorder)
+        mark = marks[test.id()]
+        try:
+            test.run(recorder)
+        except KeyboardInterrupt:
+            if not alone:
+                raise
+            mark.fail(Failure(call=test.last_call and str(test.last_call), reason=STOPPED))
+            break
+        if alone and session is not None and any(LATE in (failure.reason or "") for failure in mark.failures):
+            session.time.seconds = min(session.time.seconds, IMPATIENT)
         if progress:
             progress(done, len(chosen))
+    for mark in marks.values():
+        mark.want(pattern)
     return [marks[test.id()] for test in chosen]
 
 
@@ -232,9 +253,10 @@ def grade(path, limits=None, lab=None, workers=None):
         return grade_session(session)
 
 
-def grade_session(session, pattern="", progress=None):
-    """Grade the submission of a session that is open; return its Report."""
-    marks = run_tests(tests_of(session.lab, RemoteModule(session.lab, session), session.limits.seed), session, pattern, progress)
+def grade_session(session, pattern="", progress=None, alone=False):
+    """Grade the submission of a session that is open; return its Report. alone: as in run_tests."""
+    tests = tests_of(session.lab, RemoteModule(session.lab, session), session.limits.seed)
+    marks = run_tests(tests, session, pattern, progress, alone)
     if session.load_failure:
         report = report_of_none(session.path, session.lab, marks, session.load_failure, session.sources)
     else:
@@ -279,4 +301,25 @@ def grade_here(path, pattern="", lab=None, seed=0):
     module.__file__ = str(path)
     sys.path.insert(0, str(path.parent.resolve()))
     exec(compile(sources[lab], str(path), "exec", dont_inherit=True), vars(module))
-    return report_of(path, lab, run_tests(tests_of(lab, module, seed), None, pattern), sources, set(vars(module)))
+    with announced_calls():
+        marks = run_tests(tests_of(lab, module, seed), None, pattern, alone=True)
+    return report_of(path, lab, marks, sources, set(vars(module)))
+
+
+@contextlib.contextmanager
+def announced_calls():
+    """Tell, at each breakpoint() of a submission, which call it is in."""
+
+    def hook(*args, **kwargs):
+        print(f"\nIn the call {LabTest.running}", flush=True)
+        if os.environ.get("PYTHONBREAKPOINT"):  # another debugger
+            return sys.__breakpointhook__(*args, **kwargs)
+        return pdb.Pdb().set_trace(sys._getframe(1))
+
+    import pdb
+
+    before, sys.breakpointhook = sys.breakpointhook, hook
+    try:
+        yield
+    finally:
+        sys.breakpointhook = before

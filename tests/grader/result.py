@@ -55,6 +55,7 @@ class Mark:
         self.sentences = {match[1]: match[2] for match in map(TITLE.match, map(str.strip, lines)) if match}
         self.hints = hints_of(getattr(test, self.name).__doc__)
         self.verdict, self.failures, self.printed, self.seconds = NOT_RUN, [], [], 0.0
+        self.wanted = None  # the clause that -k names: its failures come first
 
     @property
     def title(self):
@@ -81,6 +82,23 @@ class Mark:
         failure.follows = any(earlier.reason and earlier.reason == failure.reason for earlier in self.failures)
         self.verdict = FAILED
         self.failures.append(failure)
+
+    def want(self, pattern):
+        """Put the failures of the clause that a pattern names, if it names one, before the others."""
+        if pattern.upper() in self.sentences:
+            self.wanted = pattern.upper()
+            self.failures.sort(key=lambda failure: failure.clause != self.wanted)
+
+    def traps(self):
+        """Return [(number of the failure that is told, how many are like it)]: one trap once, one exception in one line, one result."""
+        group_of, counts = {}, {}
+        for number, failure in enumerate(self.failures):
+            alike = [(failure.clause, failure.because)] if failure.because else []
+            alike.append((failure.clause, failure.cause, failure.place) if failure.place else (failure.clause, failure.expected, failure.got))
+            first = next((group_of[kind] for kind in alike if kind in group_of), number)
+            group_of.update((kind, first) for kind in alike if kind not in group_of)
+            counts[first] = counts.get(first, 0) + 1
+        return list(counts.items()) or [(0, 1)]
 
     def by_clause(self):
         """Return {clause: verdict}: a clause fails with a row of it; rows that an end of the process kept from running were not run.

@@ -60,7 +60,7 @@ MISTAKES = [
         "a breakpoint left in", (DECODE, f"    breakpoint()\n{DECODE}"), tells=["breakpoint() works with --debug only", "at "], hides=[WHY, HINT],
     ),
     Mistake(
-        "a loop without end", (DECODE, f"    while raw.startswith('`'):\n        raw.strip('`')\n{DECODE}"),
+        "a loop without end", (DECODE, f"    while raw.startswith('`'): raw.strip('`')\n{DECODE}"),
         tells=["failed", "it ran longer than", "raw.strip('`')", "What makes it end?", "call"], hides=[WHY],
     ),
     Mistake(

@@ -13,7 +13,7 @@ from grader.files import write
 
 KIT = Path(__file__).resolve().parents[3]
 COMPARE = Path(__file__).with_name("compare.py").read_text(encoding="utf-8")
-NAMES_LIMIT = 200  # functions of a submission that are compared with a name
+NEAR_LIMIT = 200  # names that are compared with a wrong one
 COMPARE_LIMIT = 10.0  # seconds that its process may take
 
 
@@ -127,12 +127,17 @@ def differences(lab, source):
 
 def meant_instead(lab, name, source):
     """Return "; is X (line N) meant?" for the function of a submission whose name is most like a missing one, or ""."""
-    import difflib
-
     original, defined = originals()["starter"].get(f"{lab}.py", {"to_write": {}, "provided": {}}), definitions(source)
     others = [other for other in defined if other not in original["to_write"] and other not in original["provided"] and len(other) < 2 * len(name)]
-    near = difflib.get_close_matches(name, others[:NAMES_LIMIT], 1)
-    return f"; is {near[0]} (line {defined[near[0]]}) meant?" if near else ""
+    near = nearest(name, others)
+    return f"; is {near} (line {defined[near]}) meant?" if near else ""
+
+
+def nearest(word, words):
+    """Return the one of the words that is most like a word, or None."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, list(words)[:NEAR_LIMIT], 1)), None)
 
 
 def compared(source, original):

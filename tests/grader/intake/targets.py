@@ -7,8 +7,9 @@ import collections
 import re
 from pathlib import Path
 
-from grader.intake.handout import KIT
+from grader.intake.handout import KIT, nearest, originals
 from grader.intake.platforms import handed_in, is_of, natural, owner_of
+from grader.intake.sources import lab_of
 from grader.text import look_of
 
 # what systems, editors and archives leave: it is nobody's submission
@@ -19,6 +20,8 @@ ADVICE = {".zip": "unpack it", ".ipynb": "export it as a .py file", ".txt": "nam
 
 Submission = collections.namedtuple("Submission", "name place id late notes", defaults=("", False, ()))
 # place: the path of its file, or a text that says why there is none; notes: what is to know beside the verdict
+RESET = "; python verify.py starter --reset --lab {} gives you the original"
+CLAUSE = re.compile(r"[A-Za-z]\d{1,2}")
 
 
 class UsageError(Exception):
@@ -137,7 +140,7 @@ def find_target(path, lab, for_one):
     if path.is_file() and path.suffix == ".py":
         return [Submission(path.stem, path)], [], False
     if not path.is_dir():
-        wrong = "expected a Python file or a folder" if path.exists() else "there is no such file or folder"
+        wrong = "expected a Python file or a folder" if path.exists() else f"there is no such file or folder{meant_instead(path, lab)}"
         raise UsageError(f"{path}: {wrong}")
     found, left_out = find_class(path, lab)
     graded = [each for each in found if isinstance(each.place, Path) and each.name not in ("starter", lab)]
@@ -150,9 +153,22 @@ def find_target(path, lab, for_one):
         place, notes = (place, ()) if place else place_in(path, lab)
         return [Submission(name, place, notes=notes)], [], False
     refuse_class_of_classes(path, found, lab)
+    if not found and path.resolve() == KIT / "starter":
+        raise UsageError(f"{path}: {lab}.py is missing{RESET.format(lab)}")
     if not found:
         raise UsageError(f"{path}: no {lab}.py is in this folder, and no submission")
     return found, left_out, True
+
+
+def meant_instead(path, lab):
+    """Return what somebody may have meant by a target that is not there: a part of the tests, the file that is gone, a name."""
+    if path.resolve().parent == KIT / "starter" and path.name in originals()["starter"]:
+        return RESET.format(lab_of(path) or lab)
+    functions = originals()["starter"].get(f"{lab}.py", {"to_write": {}})["to_write"]
+    if CLAUSE.fullmatch(path.name) or path.name in functions or path.name.startswith("test_"):
+        return f"; did you mean -k {path.name}?"
+    near = nearest(path.name, [entry.name for entry in sorted(path.parent.iterdir())] if path.parent.is_dir() else [])
+    return f"; did you mean {path.with_name(near)}?" if near else ""
 
 
 def find_targets(targets, lab, for_one=False):

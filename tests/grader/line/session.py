@@ -11,6 +11,7 @@ Read on in conversation.py (what is said), protocol.py (how it is written), work
 """
 
 import itertools
+import sys
 import tempfile
 import types
 from pathlib import Path
@@ -22,6 +23,8 @@ from grader.line.errors import Lost, error_classes
 from grader.line.process import NOT_STARTED, Limits, Workers
 from grader.line.processes import guard_this_process
 from grader.line.program import Program
+
+MERGE_MARKS = ("<<<<<<< ", ">>>>>>> ", "||||||| ")  # that git leaves at the beginning of a line
 
 
 class Session:
@@ -98,11 +101,24 @@ class Session:
         conversation.begin()
         self.closed_in = [word for word in conversation.closed_in if self.closed_in is None or word in self.closed_in]
         self.why_not = self.why_not or conversation.why_not
-        functions, intact = conversation.load(self.lab, self.sources, exceptions_of(self.lab), self.limits.memory)
+        try:
+            functions, intact = conversation.load(self.lab, self.sources, exceptions_of(self.lab), self.limits.memory)
+        except Lost as lost:
+            raise self.explained(lost) from lost
         self.functions = {name: self.functions.get(name) or RemoteFunction(name, self) for name in functions}
         self.intact = set(intact)
         conversation.errors = {name: kind for name, kind in self.errors.items() if name in self.intact}
         return conversation
+
+    def explained(self, lost):
+        """Return the Lost of a submission that does not load, in words that help where it is not Python."""
+        if not any(name in str(lost) for name in ("SyntaxError", "IndentationError", "TabError")):
+            return lost
+        for number, line in enumerate(self.sources[self.lab].split("\n"), start=1):
+            if line.startswith(MERGE_MARKS):
+                return Lost(f"it does not load: merge conflict in line {number}")
+        here = not self.limits.prefix and self.limits.python == sys.executable
+        return Lost(f"{lost} (this is Python {sys.version.split()[0]})" if here else str(lost), lost.place)
 
     def after(self, error):
         """End the worker, which something has stopped in the middle of its work; return the exception to raise for that.

@@ -10,6 +10,7 @@ import sys
 import time
 import unicodedata
 
+from grader.intake.sources import MAIN_LAB
 from grader.result import FAILED, NOT_RUN, PASSED, SYMBOLS, WAITING, told, verdicts_by_clause
 from grader.text import visible
 
@@ -61,6 +62,7 @@ class Screen:
             self.stream.reconfigure(errors="backslashreplace")
         terminal = self.stream.isatty()
         self.width = max(40, min(100, shutil.get_terminal_size((100, 24)).columns if terminal else 100))
+        self.height = shutil.get_terminal_size((100, 24)).lines if terminal else 0  # in lines; 0: it has no end
         self.moves = terminal and os.environ.get("TERM") != "dumb" and enable_escapes()
         self.colour = self.moves and not os.environ.get("NO_COLOR")
         self.symbols = SYMBOLS if self.shows("".join(SYMBOLS.values())) else ASCII_SYMBOLS
@@ -119,10 +121,27 @@ def report_lines(report, screen, every=False, hint=False):
         lines += load_lines(report, screen)
     else:
         lines += function_lines(report, screen)
-        shown = [mark for mark in report.marks if mark.verdict != PASSED]
+        shown = sorted((mark for mark in report.marks if mark.verdict != PASSED), key=lambda mark: not wanted(mark))
         for mark in shown if every else shown[:1]:
             lines += ["", *mark_lines(report, mark, screen, every, hint)]
     return lines + ["", screen.paint(passed_line(report), COLOURS[PASSED if report.complete else FAILED])]
+
+
+def next_lines(report, task):
+    """Return what to look at when all tests have passed. task: the text of TASK.md, which names the labs in their order."""
+    lab, path = report.lab, report.path.as_posix()
+    labs = list(dict.fromkeys([MAIN_LAB, *re.findall(r"\(scenario/(\w+)/TASK\.md\)", task)]))
+    lines = [
+        f"Next: python {path} scenario/{lab}   (your code over recorded cases)",
+        "Some fail although your code is right: which did it refuse, which can no check of form see?",
+    ]
+    after = labs[labs.index(lab) + 1] if lab in labs[:-1] else None
+    return lines + ([f"Then: python verify.py starter/{after}.py   (the next lab; see scenario/{after}/TASK.md)"] if after else [])
+
+
+def wanted(mark):
+    """Return whether a mark has a failure of the clause that -k names."""
+    return mark.wanted is not None and any(failure.clause == mark.wanted for failure in mark.failures)
 
 
 def passed_line(report):
@@ -176,11 +195,15 @@ def mark_lines(report, mark, screen, every=False, hint=False):
     first = next(other for other in report.marks if other.function == mark.function)
     if mark.function in report.unwritten and mark is first:
         lines += screen.paragraph(f"Next: {mark.function} is not written yet ({report.definition(mark.function)}).")
-    for failure in report.failures(mark, every and mark.verdict != WAITING):
+    every = every and mark.verdict != WAITING
+    failures = report.failures(mark, every)
+    for number, alike in mark.traps() if every else [(0, 1)]:
         lines += [""] if lines else []
-        lines += screen.paragraph(f"{report.task} {failure['clause']}: {failure['sentence']}")
-        for label, text in told(failure, mark.verdict):
+        lines += screen.paragraph(f"{report.task} {failures[number]['clause']}: {failures[number]['sentence']}")
+        lines += screen.wrap("test", mark.name) if mark.wanted else []
+        for label, text in told(failures[number], mark.verdict):
             lines += screen.wrap(label, text)
+        lines += screen.wrap("more", f"{alike - 1} {'other fails' if alike == 2 else 'others fail'} in the same way") if alike > 1 else []
     first = mark.failures[0] if mark.failures else None
     lines += printed_lines(first.printed if first and first.call else mark.printed, screen)
     hint = hint and mark.failures and mark.hint_of(mark.failures[0])
@@ -209,8 +232,17 @@ def printed_lines(printed, screen):
 def watch_lines(report, screen, every=False, hint=False):
     """Return a report for --watch: with a bar, and the keys where they can be pressed."""
     bar = progress_bar(report.passed, len(report.marks))
-    lines = report_lines(report, screen, every, hint) + [screen.paint(bar, COLOURS[PASSED if report.complete else FAILED])]
-    return lines + ([KEYS] if sys.stdin is not None and sys.stdin.isatty() else ["Watching. Press Ctrl-C to quit."])
+    lines = report_lines(report, screen, every, hint)
+    end = lines[-1:] + [screen.paint(bar, COLOURS[PASSED if report.complete else FAILED])]
+    end.append(KEYS if sys.stdin is not None and sys.stdin.isatty() else "Watching. Press Ctrl-C to quit.")
+    return fitting(lines[:-1], screen.height - len(end) - 1, f"python verify.py {report.path.as_posix()}{' --all' if every else ''}") + end
+
+
+def fitting(lines, room, command):
+    """Return the first lines that a screen has room for, and how to see the others; all where there is no screen."""
+    if len(lines) <= room or room < 4:
+        return lines
+    return [*lines[: room - 2], f"... {len(lines) - room + 2} more lines: {command} shows them", ""]
 
 
 def progress_bar(done, total, width=30):
@@ -228,11 +260,13 @@ class Progress:
         self.patience = patience if self.stream.isatty() else float("inf")
 
     def __call__(self, done, total):
+        if done == 0:  # it begins, and with --watch again
+            self.begun = time.monotonic()
         if time.monotonic() - self.begun < self.patience:
             return
         rate = done / max(time.monotonic() - self.begun, 1e-6)
         left = (total - done) / rate if done else 0.0
-        text = f"{progress_bar(done, total)}  {rate:.1f} {self.what} a second, {left:.0f} s left" if done else progress_bar(done, total)
+        text = f"{progress_bar(done, total)}  {rate:.1f} {self.what} a second, {left:.0f} s left" if done else progress_bar(done, total) if total else f"Running the {self.what} ..."
         columns = shutil.get_terminal_size().columns
         self.stream.write(f"\r{text:<{min(columns, 79) - 1}}"[:columns])
         self.stream.flush()

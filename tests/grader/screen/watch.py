@@ -78,12 +78,39 @@ def wait_for_save(path, before, keys):
             return "save", state
 
 
-def watch(path, grade, show):
-    """Grade path now and at each save until q or Ctrl-C. show(report, hint, every) draws one result."""
+class Saved(Exception):
+    """The file was saved again while its tests ran."""
+
+
+def grade_saved(path, grade, progress):
+    """Grade path, and begin again when it is saved meanwhile; return its report and the state that it is of.
+
+    grade(path, progress) calls progress(done, total) after each test; so does this, which looks at the file then.
+    """
+
+    def look(done, total):
+        progress(done, total)
+        now = state_of(path.parent)
+        if done < total and path.name in now and now != state:
+            raise Saved
+
+    while True:
+        state = state_of(path.parent)
+        progress(0, 0)
+        try:
+            return grade(path, look), state
+        except Saved:
+            continue
+
+
+def watch(path, grade, show, progress):
+    """Grade path now and at each save until q or Ctrl-C. show(report, hint, every) draws one result.
+
+    grade and progress: as in grade_saved.
+    """
     hint = every = False
     with Keys() as keys:
-        state = state_of(path.parent)
-        report = grade(path)
+        report, state = grade_saved(path, grade, progress)
         show(report, hint, every)
         while True:
             key, state = wait_for_save(path, state, keys)
@@ -92,5 +119,5 @@ def watch(path, grade, show):
             hint = key == "h"
             every = key == "a"
             if key == "save":
-                report = grade(path)
+                report, state = grade_saved(path, grade, progress)
             show(report, hint, every)
