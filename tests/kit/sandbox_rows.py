@@ -98,6 +98,14 @@ HOSTILE = r"""
     call(NUMBERS['unshare'], 0x10020000)
     tree = call(428, -100, HOUSE.encode(), 0x8001)
     os.open('solution/ticket_triage.py', 0, dir_fd=tree)
+1 | a file system laid over it
+    call(NUMBERS['unshare'], 0x10020000)
+    context = call(430, b'overlay', 0)
+    for option in (b'lowerdir', (HOUSE + '/solution').encode()), (b'lowerdir+', (HOUSE + '/neighbour').encode()):
+        libc.syscall(431, context, 1, *option, 0)
+    libc.syscall(431, context, 1, b'lowerdir', f'{HOUSE}/solution:{HOUSE}/neighbour'.encode(), 0)
+    call(431, context, 6, None, None, 0)
+    os.open('ticket_triage.py', os.O_RDONLY, dir_fd=call(432, context, 0, 0))
 1 | another root
     call(NUMBERS['unshare'], 0x10000000)
     os.chroot(HOUSE); open('/solution/ticket_triage.py').read()
@@ -175,6 +183,12 @@ HOSTILE = r"""
 0 | another's memory
     import struct
     call(NUMBERS['process_vm_readv'], VICTIM, None, 0, None, 0, 0)
+0 | another's descriptor
+    call(438, call(434, VICTIM, 0), 0, 0)
+0 | another's likeness
+    call(NUMBERS['kcmp'], os.getpid(), VICTIM, 2, 0, 0)
+1 | another process's file descriptors
+    os.listdir(f'/proc/{VICTIM}/fd'); os.readlink(f'/proc/{VICTIM}/fd/0')
 0 | another's limits
     import resource; resource.prlimit(VICTIM, resource.RLIMIT_NOFILE, (50, 50))
 0 | another's processors
@@ -233,6 +247,10 @@ HOSTILE = r"""
 0 | its own limits
     import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     resource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))
+0 | the clock
+    import time; time.clock_settime(time.CLOCK_REALTIME, time.clock_gettime(time.CLOCK_REALTIME))
+0 | its own turn
+    os.nice(5); os.nice(-5)
 0 | its own memory
     import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 33, 1 << 33))
     resource.setrlimit(resource.RLIMIT_AS, (1 << 34, 1 << 34))
@@ -424,6 +442,7 @@ for name in sorted(set(names)):
 
 # What fails outside too on some systems: where the user is not root, or the kernel or the file system does not have it.
 DEPENDS = """
+a file system laid over it | another's descriptor | another's likeness | the clock | its own turn |
 /proc/PPID/mem | IPv6 | UDP over IPv6 | a call that is newer | a disk | a handle | a library | a
 mount | a name of the network | a queue with a name | a tree | an attribute | another root |
 another's memory | exchanged | installed packages | io_uring | its own limits | its own memory |

@@ -78,7 +78,7 @@ def numbers():
     """Return {name: number of the call} on this machine, for those that rows use and sandbox.py does not have."""
     column = 0 if os.uname().machine == "x86_64" else 1
     more = {"renameat2": (316, 276), "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265)}
-    more |= {"unshare": (272, 97), "mount": (165, 40), "inotify_init1": (294, 26)}
+    more |= {"unshare": (272, 97), "mount": (165, 40), "kcmp": (312, 272), "inotify_init1": (294, 26)}
     return {name: pair[column] for name, pair in {**space()["CALLS"], **more}.items()}
 
 
@@ -347,7 +347,7 @@ class Filter(unittest.TestCase):
         rows = [  # (call, arguments, the answer with the newest Landlock, and with version 1)
             ("socket", (2, 1, 0), refuse, refuse), ("socketpair", (1, 1 | 0o2004000, 0), allow, allow),
             ("socketpair", (1, 2, 0), refuse, refuse), ("socketpair", (1, 3, 0), refuse, refuse),
-            ("socketpair", (1, 5, 0), allow, allow), ("chmod", (), done, done), ("chown", (), refuse, refuse),
+            ("socketpair", (1, 5, 0), allow, allow), ("socketpair", (30, 5, 0), refuse, refuse), ("chmod", (), done, done), ("chown", (), refuse, refuse),
             ("kill", (4321, 9), allow, allow), ("kill", (0, 9), allow, allow), ("kill", (1, 9), allow, refuse),
             ("kill", (0xFFFFFFFF, 9), allow, refuse), ("tgkill", (4321, 4322, 9), allow, allow),
             ("tgkill", (5, 5, 9), allow, refuse), ("truncate", (), allow, refuse),

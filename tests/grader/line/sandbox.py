@@ -89,7 +89,7 @@ CALLS = {  # __NR_... on x86_64 and on aarch64
     "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "fcntl": (72, 25),
     "pidfd_send_signal": (424, 424), "ioctl": (16, 29),
 }  # fmt: skip
-SOCK_STREAM, SOCK_SEQPACKET, SOCK_TYPE_MASK = 1, 5, 0xF
+AF_UNIX, SOCK_STREAM, SOCK_SEQPACKET, SOCK_TYPE_MASK = 1, 1, 5, 0xF
 O_ACCMODE, O_TRUNC = 0o3, 0o1000
 F_SETOWN, F_SETOWN_EX, FIOSETOWN, SIOCSPGRP = 8, 15, 0x8901, 0x8902  # of fcntl and ioctl: who gets a file's signals
 ANY = 0xFFFFFFFF
@@ -99,8 +99,8 @@ def always(answer, names):
     return {name: (answer, [], answer) for name in names.split()}
 
 
-def only(argument, values, mask=ANY):
-    return REFUSED, [(argument, mask, values)], SECCOMP_RET_ALLOW
+def only(argument, values):
+    return REFUSED, [(argument, ANY, values)], SECCOMP_RET_ALLOW
 
 
 def never(argument, values, mask=ANY):
@@ -112,7 +112,11 @@ def never(argument, values, mask=ANY):
 OF_NETWORK = {  # a datagram socket of a pair can be turned to another address, one of a stream cannot
     **always(REFUSED, "socket io_uring_setup shmget shmat shmctl msgget msgsnd msgrcv msgctl semget semop semctl"),
     **always(REFUSED, "semtimedop mq_open mq_unlink add_key request_key keyctl"),
-    "socketpair": only(1, (SOCK_STREAM, SOCK_SEQPACKET), SOCK_TYPE_MASK),
+    "socketpair": (
+        REFUSED,
+        [(0, ANY, (AF_UNIX,)), (1, SOCK_TYPE_MASK, (SOCK_STREAM, SOCK_SEQPACKET))],
+        SECCOMP_RET_ALLOW,
+    ),
 }
 OF_FILES = {  # shutil.copy sets a mode and times: the answer is "done", and nothing happens, as on a disk without them
     **always(PRETENDED, "chmod fchmod fchmodat fchmodat2 utime utimes futimesat utimensat"),

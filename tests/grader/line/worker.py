@@ -346,4 +346,4 @@ def start(kept_out, closed_in=None):
 
 
 if __name__ == "__main__":
-    start(KEPT_OUT, globals().get("CLOSED_IN"))  # noqa: F821 - the near end writes it in front
+    start(globals().pop("KEPT_OUT"), globals().pop("CLOSED_IN", None))  # the near end writes the first in front
