@@ -22,7 +22,7 @@ import sandbox_rows as tables
 from sandbox_rows import DEPENDS, rows_of
 from test_submission import Place
 
-from grader.line.process import FAR_END, Workers
+from grader.line.process import FAR_END, Limits, Workers
 
 LINUX = sys.platform == "linux"
 SOURCE = (kit.KIT / "tests" / "grader" / "line" / "sandbox.py").read_text(encoding="utf-8")
@@ -405,6 +405,15 @@ class Graded(Place):
                     lab.f()
                 self.assertEqual((session.closed_in, session.why_not), (self.ALL, ""))
                 self.assertEqual(workers.template is not None, copies)
+
+    def test_copies_are_made_without_it_too(self):
+        workers = Workers(Limits(sandbox=False))
+        self.addCleanup(workers.end)
+        workers.use_template()
+        session, lab = self.session(self.READS, workers)
+        self.assertEqual(lab.f(), '"""')
+        self.assertIsNotNone(workers.template)
+        self.assertEqual((session.closed_in, session.why_not), ([], "--no-sandbox"))
 
     def test_it_is_left_out_on_demand_and_with_exec(self):
         for options, why in (({"sandbox": False}, "--no-sandbox"), ({"prefix": "env", "python": sys.executable}, "--exec says where they run")):

@@ -182,7 +182,7 @@ def loader_folders():
     try:
         with open("/etc/ld.so.cache", "rb") as file:
             texts = file.read().split(b"\0")
-        return sorted({os.path.dirname(text).decode() for text in texts if text[:1] == b"/"})
+        return sorted(map(os.fsdecode, {text[: text.rindex(b"/")] for text in texts if text[:1] == b"/"}))
     except OSError:  # musl has no such file
         return ["/lib", "/usr/local/lib", "/usr/lib"]
 

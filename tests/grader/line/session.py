@@ -41,7 +41,7 @@ class Session:
         self.intact = set()  # the names of those that the submission has as they were handed out
         self.functions = {}  # {name: RemoteFunction}
         self.closed_in = None  # what for each of its workers has closed itself in: words of sandbox.py; None: none has started
-        self.why_not = self.limits.why_open()  # and why not for the rest
+        self.why_not = self.workers.limits.why_open()  # and why not for the rest
         self.load_failure = None  # the Lost of a submission that cannot be read or does not load
         self.lost = None  # the Lost of the running test: every further call in it meets the same
         self.time = TimeLeft(self.limits.seconds, WAY_LIMIT if self.limits.prefix else 0.0)
