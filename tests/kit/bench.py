@@ -170,13 +170,13 @@ def peak_of(process):
     return int(found[1]) / 1024 if found else 0.0
 
 
-def grade_class(place, jobs, look=None):
+def grade_class(place, jobs, look=None, *options):
     """Grade a class in a process of its own; return (seconds, peak MiB of the grader, peak MiB of its largest process).
 
     look: seconds between two looks at the memory, which take time themselves; None for no look.
     """
     result = place.with_name("result.json")
-    words = [sys.executable, str(kit.KIT / "verify.py"), str(place), "--jobs", str(jobs), "--json", str(result)]
+    words = [sys.executable, str(kit.KIT / "verify.py"), str(place), "--jobs", str(jobs), "--json", str(result), *options]
     environment = {**os.environ, **with_compiled_modules(str(place.with_name("compiled")))}
     started, highest = time.perf_counter(), (0.0, 0.0)
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=environment) as process:
@@ -257,7 +257,20 @@ def eval_harness():
     print(f"  with --jobs 2     {two:7.2f} ms")
 
 
-MEASUREMENTS = {"verify": verify, "parse": parse, "evaluate": evaluate, "class": side_by_side, "loop": loop, "eval_harness": eval_harness}
+def sandbox():
+    """A verdict and a class with the sandbox and without. Budget: 10 ms for one verdict, 2 ms per submission in a class."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept = with_compiled_modules(folder)
+        words = ("verify.py", "solution", "-q")
+        one = in_turn([command(*words, **kept), command(*words, "--no-sandbox", **kept)])
+        place = make_class(folder, 60)
+        many = in_turn([lambda: grade_class(place, CORES), lambda: grade_class(place, CORES, None, "--no-sandbox")], rounds=5)
+    for name, count, (closed, free), budget in (("one verdict", 1, one, 10), ("in a class", 60, many, 2)):
+        cost = (closed - free) / count * 1000
+        print(f"  {name:<12} {closed / count * 1000:7.1f} ms, without {free / count * 1000:7.1f} ms: {cost:5.1f} ms more, budget {budget}")
+
+
+MEASUREMENTS = {"verify": verify, "parse": parse, "evaluate": evaluate, "class": side_by_side, "loop": loop, "sandbox": sandbox, "eval_harness": eval_harness}
 ON_DEMAND = {"class-1000": large_class}  # it takes minutes
 
 
