@@ -336,7 +336,7 @@ class RunSample(LabTest):
         Hint: Between which two calls lies the work of the candidate? Where in your code is the second reading
         of the clock when the candidate raises?
         """
-        short, timed = fresh.number(0.00123456789), lambda took: Part(latency_ms=in_ms(took))
+        short, timed = fresh.number(0.00123) + 6e-7, lambda took: Part(latency_ms=in_ms(took))
         rows = [
             Row("milliseconds, rounded to 3 places"),
             Row("a short time is rounded, not cut", took=short, gives=timed(short)),

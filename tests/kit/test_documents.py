@@ -1,7 +1,11 @@
-"""The pages tell the truth: every command shown with `$` is run, and its output is the output shown."""
+"""The pages tell the truth: every command shown with `$` is run, and its output is the output shown.
+
+`python tests/kit/test_documents.py --write` puts the real output into the pages.
+"""
 
 import importlib
 import re
+import sys
 import unittest
 
 import frame
@@ -23,23 +27,33 @@ def shown_commands(text):
     return [(command, output.rstrip("\n")) for command, _, output in parts]
 
 
+def real_output(command):
+    """Return what a command prints. `python starter/LAB.py` is shown as it is when the lab is done: the solution runs."""
+    command, _, lines = command.partition(" | head -n ")
+    python, *words = command.replace("python starter/", "python solution/").split()
+    done = run(*words)
+    if python != "python" or done.returncode not in (0, 1) or done.stderr:
+        raise AssertionError(f"{command}: exit code {done.returncode}, {done.stderr}")
+    return "\n".join(done.stdout.splitlines()[: int(lines) if lines else None]).rstrip("\n")
+
+
+def write_real_output():
+    for page in PAGES:
+        text = page_text(page)
+        for command, output in shown_commands(text):
+            if command != TEST_COMMAND:
+                text = text.replace(f"$ {command}\n{output}\n", f"$ {command}\n{real_output(command)}\n")
+        (KIT / page).write_text(text, encoding="utf-8")
+
+
 class Documents(unittest.TestCase):
     def test_pages_show_real_output(self):
-        """`python starter/LAB.py` is shown as it is when the lab is done: the solution runs in the starter's place."""
         commands = [shown for page in PAGES for shown in shown_commands(page_text(page))]
         self.assertGreater(len(commands), 2)
         for command, output in commands:
-            if command == TEST_COMMAND:  # it is what runs this test
-                continue
-            with self.subTest(command=command):
-                command, _, lines = command.partition(" | head -n ")
-                python, *words = command.replace("python starter/", "python solution/").split()
-                self.assertEqual(python, "python")
-                done = run(*words)
-                self.assertIn(done.returncode, (0, 1), done.stderr)
-                self.assertEqual(done.stderr, "")
-                shown = done.stdout.splitlines()[: int(lines) if lines else None]
-                self.assertEqual(output, "\n".join(shown).rstrip("\n"))
+            if command != TEST_COMMAND:  # it is what runs this test
+                with self.subTest(command=command, mend="python tests/kit/test_documents.py --write"):
+                    self.assertEqual(output, real_output(command))
 
     def test_readme_is_short_and_names_only_what_is_handed_out(self):
         readme = page_text("README.md")
@@ -73,4 +87,7 @@ class Documents(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    if sys.argv[1:] == ["--write"]:
+        write_real_output()
+    else:
+        unittest.main()
