@@ -15,6 +15,7 @@ KIT = Path(__file__).resolve().parent
 sys.path.insert(0, str(KIT / "tests"))
 
 from grader.guard import Guard  # noqa: E402 - it stands in tests/
+from grader.intake.archives import unpacked_prefix  # noqa: E402
 from grader.intake.handout import nearest  # noqa: E402
 from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402
 from grader.intake.targets import UsageError, find_targets  # noqa: E402
@@ -400,7 +401,7 @@ def run(arguments):
     except ValueError as error:
         raise UsageError(f"--exec {options.exec}: {error}") from error
     check_room()
-    with Guard(folder_prefix(os.getpid())):
+    with Guard(folder_prefix(os.getpid()), unpacked_prefix()):
         return grade_every_lab(options, limits) if options.lab == ALL_LABS else grade_lab(options, limits)
 
 

@@ -1,8 +1,8 @@
 """POSIX: a process that clears up when the grader is killed: kill -9 leaves no submission running, and no folder."""
 
+import contextlib
 import os
 import signal
-import socket
 import tempfile
 import time
 from pathlib import Path
@@ -14,20 +14,22 @@ PAUSE = 0.02  # seconds between two looks at what is left
 
 
 class Guard:
-    """Guards while it is entered. prefix: how the names of the folders begin in which submissions work."""
+    """Guards while it is entered. prefixes: how the names of the folders for temporary files begin, first those that submissions work in."""
 
     current = None  # the one that guards this process
 
-    def __init__(self, prefix):
-        self.prefix, self.line = os.path.join(tempfile.gettempdir(), prefix), None
+    def __init__(self, *prefixes):
+        self.place, self.prefixes = tempfile.gettempdir(), prefixes
+        self.line = self.back = None  # pipes: to the guard, which says nothing by closing the other
 
     def __enter__(self):
         if os.name != "nt":
-            self.line, far = socket.socketpair()  # no program that is started inherits them
+            (out, self.line), (self.back, end) = os.pipe(), os.pipe()  # no program that is started inherits them
             child = os.fork()
             if child == 0:
-                self.stand(far)
-            far.close()
+                self.stand(out)
+            os.close(out)
+            os.close(end)
             os.waitpid(child, 0)
         Guard.current = self
         return self
@@ -36,29 +38,28 @@ class Guard:
     def leave_to_parent(cls):
         """In a process that was forked: leave it to the first one's end alone to call the guard."""
         if cls.current is not None and cls.current.line is not None:
-            cls.current.line.close()
+            os.close(cls.current.line)
 
     def __exit__(self, *_):
         Guard.current = None
         if self.line is not None:
-            try:
-                self.line.sendall(b"done")
-                self.line.recv(1)  # nothing, once it has ended
-            except OSError:  # it was ended
-                pass
-            self.line.close()
+            with contextlib.suppress(OSError):  # it was ended
+                os.write(self.line, b"done")
+            os.read(self.back, 1)  # nothing, once it has ended
+            os.close(self.line)
+            os.close(self.back)
 
-    def stand(self, far):
+    def stand(self, out):
         """Wait for the grader's end: the life of the process. It is nobody's child, or the grader would take it for a submission's."""
         try:
             os.setsid()
             if os.fork() == 0:
-                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
                     signal.signal(number, signal.SIG_IGN)
-                self.line.close()
+                os.close(self.line)
                 for number in range(3):  # who reads the grader's output waits for its end alone
                     os.dup2(os.open(os.devnull, os.O_RDWR), number)
-                if not far.recv(1):  # the line has closed without a word
+                if not os.read(out, 1):  # the line has closed without a word
                     self.clear()
         finally:
             os._exit(0)
@@ -66,15 +67,14 @@ class Guard:
     def clear(self):
         """End what works in the folders, as far as this system tells, and remove them."""
         end = time.monotonic() + CLEAR_LIMIT
-        while time.monotonic() < end and (left := processes_of(self.prefix)):
+        while time.monotonic() < end and (left := processes_of(os.path.join(self.place, self.prefixes[0]))):
             for number in left:
-                try:
+                with contextlib.suppress(OSError):
                     os.kill(number, signal.SIGKILL)
-                except OSError:
-                    pass
             time.sleep(PAUSE)
-        for folder in Path(self.prefix).parent.glob(f"{Path(self.prefix).name}*"):
-            remove_folder(folder)
+        for prefix in self.prefixes:
+            for folder in Path(self.place).glob(f"{prefix}*"):
+                remove_folder(folder)
 
 
 def processes_of(prefix):

@@ -49,11 +49,11 @@ def wait_for(path, seconds=60):
 REALLY_GRADE = cohort.grade_one
 
 
-def not_started_at_first(name, place, limits, lab):
+def not_started_at_first(name, place, limits, lab, workers=None):
     """Grade one; the first time it is bad's turn there are no processes left."""
     tried = place.with_name("tried")
     if name != "bad" or tried.exists():
-        return REALLY_GRADE(name, place, limits, lab)
+        return REALLY_GRADE(name, place, limits, lab, workers)
     tried.touch()
     return cohort.lost_entry(name, lab, f"{NOT_STARTED}: Resource temporarily unavailable")
 
@@ -158,7 +158,7 @@ class Classroom(unittest.TestCase):
     def test_one_that_ends_its_grader_costs_nobody_else_a_grade(self):
         for name, number in (("killer", "SIGKILL"), ("stopper", "SIGSTOP")):
             self.submit(name, f"import os, signal, time\nos.kill(os.getppid(), signal.{number})\ntime.sleep(99)\n" + SOLUTION)
-        _, result = self.grade("--jobs", "2")
+        _, result = self.grade("--jobs", "2", "--no-sandbox")
         points = {entry["name"]: (entry["passed"], entry["reason"]) for entry in result["submissions"]}
         self.assertEqual(points["killer"], (0, "it ended the process that grades it"))
         self.assertEqual(points["stopper"], (0, "it did not load within 5 s (line 3)"))
@@ -217,7 +217,7 @@ class Classroom(unittest.TestCase):
         for number in range(6):
             self.submit(f"zz_{number}", slow + SOLUTION)
         result = self.folder / "result.json"
-        command = [sys.executable, str(KIT / "verify.py"), str(self.work), "--jobs", "2", "--timeout", "20", "--json", str(result)]
+        command = [sys.executable, str(KIT / "verify.py"), str(self.work), "--jobs", "2", "--timeout", "20", "--no-sandbox", "--json", str(result)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         wait_for(started)  # the first slow one runs, those before it are graded or nearly so, and those behind it wait
         process.send_signal(signal.SIGINT)
@@ -242,7 +242,7 @@ class Stopped(unittest.TestCase):
         started.unlink(missing_ok=True)
         for number in range(2):
             self.submit(f"zz_{number}", f"import time\nopen({str(started)!r}, 'w', encoding='utf-8').close()\ntime.sleep({slow})\n" + SOLUTION)
-        command = [sys.executable, str(KIT / "verify.py"), str(self.work), "--jobs", "2", "--timeout", "20", "--json", str(self.folder / "r.json")]
+        command = [sys.executable, str(KIT / "verify.py"), str(self.work), "--jobs", "2", "--timeout", "20", "--no-sandbox", "--json", str(self.folder / "r.json")]
         places = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.temporary))}
         process = subprocess.Popen([*command, *arguments], env=places, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True)
         wait_for(started)
@@ -280,7 +280,7 @@ class Stopped(unittest.TestCase):
         for name, code in (("SIGKILL", -9), ("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)):
             with self.subTest(signal=name):
                 started.unlink(missing_ok=True)
-                command = [sys.executable, str(KIT / "verify.py"), str(self.work / "loop"), "--timeout", "60"]
+                command = [sys.executable, str(KIT / "verify.py"), str(self.work / "loop"), "--timeout", "60", "--no-sandbox"]
                 process = subprocess.Popen(command, env=places, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
                 wait_for(started)
                 process.send_signal(getattr(signal, name))
@@ -308,7 +308,7 @@ class Stopped(unittest.TestCase):
         kept = (self.folder / "r.kept").read_text(encoding="utf-8").splitlines()
         graded = {json.loads(line)["name"] for line in kept[1:]}
         self.assertIn("anna", graded)
-        again = [KIT / "verify.py", self.work, "--jobs", "2", "--timeout", "20", "--json", self.folder / "r.json"]
+        again = [KIT / "verify.py", self.work, "--jobs", "2", "--timeout", "20", "--no-sandbox", "--json", self.folder / "r.json"]
         done = run(*again)
         self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
         self.assertIn("--resume", done.stderr)

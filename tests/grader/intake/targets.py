@@ -7,6 +7,7 @@ import collections
 import re
 from pathlib import Path
 
+from grader.intake.archives import ArchiveError, unpack
 from grader.intake.handout import KIT, nearest, originals
 from grader.intake.platforms import handed_in, is_of, natural, owner_of
 from grader.intake.sources import lab_of
@@ -72,12 +73,26 @@ def choose(files, lab, folder):
         return found[0], ()
     if not found and len(python) == 1:
         return python[0], (f"its file is called {handed_in(python[0].name).file}, and not {lab}.py",)
+    if not python and len(files) == 1 and files[0].suffix.lower() == ".zip":
+        return from_zip(files[0], lab)
     if found or python:
         return f"{len(found or python)} files are there ({some(found or python, folder)}): one is expected", ()
     if not files:
         return f"no {lab}.py is there: the folder is empty", ()
     advice = ADVICE.get(files[0].suffix.lower()) if len(files) == 1 else None
     return f"it holds only {some(files, folder)}" + (f": {advice}" if advice else f", and no {lab}.py"), ()
+
+
+def from_zip(path, lab):
+    """Return (place, notes) of the one submission in a zip that a student handed in."""
+    try:
+        folder, _ = unpack(path)
+    except ArchiveError as error:
+        return f"it holds only {handed_in(path.name).file or path.name}: {error}", ()
+    if any(file.suffix.lower() == ".zip" for file in files_below(folder)):
+        return f"it holds only {handed_in(path.name).file or path.name}, and that a zip again: unpack it", ()
+    place, notes = place_in(folder, lab)
+    return place, (*notes, f"unpacked from {handed_in(path.name).file or path.name}")
 
 
 def some(files, folder):
@@ -137,10 +152,12 @@ def refuse_class_of_classes(path, found, lab):
 
 def find_target(path, lab, for_one):
     """Return (submissions, left out, is a class) of one target; for_one: a report of one submission is wanted."""
+    if path.is_file() and path.suffix.lower() == ".zip":
+        return find_in_zip(path, lab, for_one)
     if path.is_file() and path.suffix == ".py":
         return [Submission(path.stem, path)], [], False
     if not path.is_dir():
-        wrong = "expected a Python file or a folder" if path.exists() else f"there is no such file or folder{meant_instead(path, lab)}"
+        wrong = "expected a Python file, a folder or a zip" if path.exists() else f"there is no such file or folder{meant_instead(path, lab)}"
         raise UsageError(f"{path}: {wrong}")
     found, left_out = find_class(path, lab)
     graded = [each for each in found if isinstance(each.place, Path) and each.name not in ("starter", lab)]
@@ -169,6 +186,22 @@ def meant_instead(path, lab):
         return f"; did you mean -k {path.name}?"
     near = nearest(path.name, [entry.name for entry in sorted(path.parent.iterdir())] if path.parent.is_dir() else [])
     return f"; did you mean {path.with_name(near)}?" if near else ""
+
+
+def find_in_zip(path, lab, for_one):
+    """Return find_target of what a zip holds: a class, or what one student handed in."""
+    try:
+        folder, refused = unpack(path)
+    except ArchiveError as error:
+        raise UsageError(f"{path}: {error}") from error
+    inside = [entry for entry in folder.iterdir() if not is_system(entry)]
+    if len(inside) == 1 and inside[0].is_dir() and not handed_in(inside[0].name).known:  # a folder that was packed as a whole
+        folder = inside[0]
+    try:
+        found, left_out, is_class = find_target(folder, lab, for_one)
+    except UsageError as error:
+        raise UsageError(str(error).replace(str(folder), str(path))) from error
+    return found if is_class else [found[0]._replace(name=path.stem)], left_out + refused, is_class
 
 
 def find_targets(targets, lab, for_one=False):
