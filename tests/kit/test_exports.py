@@ -5,10 +5,13 @@ import os
 import shutil
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
+from unittest import mock
 
 from kit import KIT, run
 
+from grader.intake import archives
 from grader.intake.platforms import handed_in, is_of, natural
 from grader.intake.targets import UsageError, find_targets
 from grader.screen.screen import fitted, width_of
@@ -91,7 +94,7 @@ class Exports(unittest.TestCase):
             "_gus_7_ticket_triage.py", "hal_8_a.py", "hal_8_b.py", "ivy_9_ticket_triage.py", "ivy_9_ticket_triage.backup.py", "jo_10_ticket_triage.py",
             "jo_10_ticket_triage-1.py", "notes.txt", ".DS_Store", "._anna.lee_1_ticket_triage.py", "desktop.ini")
         self.assertEqual(rows, {
-            "anna.lee": "anna.lee_1_ticket_triage.py", "bo": "it holds only ticket_triage.zip: unpack it", "cy": "it holds only essay.pdf, and no ticket_triage.py",
+            "anna.lee": "anna.lee_1_ticket_triage.py", "bo": "it holds only ticket_triage.zip: it cannot be unpacked: File is not a zip file", "cy": "it holds only essay.pdf, and no ticket_triage.py",
             "di": "it holds only work.ipynb: export it as a .py file", "ed": "it holds only ticket_triage.py.txt: name it .py", "fay": "fay_6_solution.py",
             "_gus": "_gus_7_ticket_triage.py", "hal": "2 files are there (a.py, b.py): one is expected", "ivy": "ivy_9_ticket_triage.py", "jo": "jo_10_ticket_triage-1.py",
         })
@@ -109,7 +112,7 @@ class Exports(unittest.TestCase):
         ivy = "7-8 - Ivy Lo - Nov 30, 2026 "
         self.assertEqual(rows, {
             "Anna Lee": "Anna Lee_1_assignsubmission_file_/ticket_triage.py", "Bo.Ek": "Bo.Ek_2_assignsubmission_file_/ticket_triage(1).py",
-            "Cy": "Cy_3_assignsubmission_file_/a/main.py", "Di": "it holds only ticket_triage.zip: unpack it", "Ed": "no ticket_triage.py is there: the folder is empty",
+            "Cy": "Cy_3_assignsubmission_file_/a/main.py", "Di": "it holds only ticket_triage.zip: it cannot be unpacked: File is not a zip file", "Ed": "no ticket_triage.py is there: the folder is empty",
             "Fay": "2 files are there (a.py, b.py): one is expected", "Ivy Lo": f"{ivy}115 PM/ticket_triage.py", ".ben": ".ben/ticket_triage.py",
             "Jo": "Jo_9_assignsubmission_file_/starter/ticket_triage.py",
         })
@@ -149,6 +152,61 @@ class Exports(unittest.TestCase):
             "anna": ("1", "", "also handed in, and not graded: anna_1_98_ticket_triage.py"),
             "bo": ("2", "late", "its file is called solution.py, and not ticket_triage.py"),
         })
+
+
+class Zips(unittest.TestCase):
+    """A zip of a class, of one student, inside a class; and zips that would harm."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="kit-zip-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def zipped(self, name, files, **options):
+        """Write a zip of {name: text, or bytes}; return its path."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for entry, content in files.items():
+                archive.writestr(entry, content, **options)
+        return path
+
+    def test_a_class_is_graded_from_its_zip(self):
+        """As from the folder, also when that was packed as a whole; with what a student has zipped once more."""
+        with open(self.zipped("inner.zip", {"hw/ticket_triage.py": "x = 1"}), "rb") as file:
+            inner = file.read()
+        files = {"Anna Lee_1_assignsubmission_file_/ticket_triage.py": "x = 1", "Bo_2_assignsubmission_file_/work.zip": inner,
+                 "Cy_3_assignsubmission_file_/essay.pdf": b"%PDF" * 10_000, "notes.txt": "x"}
+        for top in ("", "export/"):
+            path = self.zipped("class.zip", {top + name: content for name, content in files.items()})
+            found, left_out, is_class = find_targets([str(path)], LAB)
+            self.assertEqual([(each.name, isinstance(each.place, Path)) for each in found], [("Anna Lee", True), ("Bo", True), ("Cy", False)])
+            self.assertEqual((left_out, is_class, found[1].notes), (["notes.txt"], True, ("unpacked from work.zip",)))
+            self.assertEqual(found[2].place, "it holds only essay.pdf, and no ticket_triage.py")
+        done = run(KIT / "verify.py", path, "--seed", "0", "--timeout", "30")
+        self.assertEqual((done.returncode, done.stdout.count(" 0 of 15")), (1, 3), done.stderr)
+
+    def test_one_submission_is_graded_from_its_zip(self):
+        done = run(KIT / "verify.py", self.zipped("mine.zip", {"hw/ticket_triage.py": (KIT / "solution" / "ticket_triage.py").read_bytes()}), "-q", "--timeout", "30")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_no_entry_leaves_the_folder_and_none_is_too_large(self):
+        """Names that lead elsewhere, links, devices, bombs, more than there is room for: left out, or the zip is refused in one line."""
+        link = zipfile.ZipInfo("ticket_triage.py")
+        link.external_attr = 0o120777 << 16
+        outside = sorted(self.folder.parent.glob("evil*"))
+        path = self.zipped("bad.zip", {"../evil.py": "x", "a/../../evil.py": "x", "..\\evil.py": "x", "c:evil.py": "x", "a/" * 13 + "x.py": "x", "n" * 250 + ".py": "x", link: "/etc/passwd"})
+        folder, left_out = archives.unpack(path)
+        self.assertEqual((list(folder.rglob("*")), len(left_out)), ([], 7))
+        self.assertEqual(sorted(self.folder.parent.glob("evil*")), outside)
+        folder, _ = archives.unpack(self.zipped("bomb.zip", {"ticket_triage.py": b"x" * (20 << 20), "more.bin": b"x" * (20 << 20)}))
+        self.assertEqual({file.name: file.stat().st_size for file in folder.iterdir()}, {"ticket_triage.py": archives.FILE_LIMIT, "more.bin": 0})
+        with mock.patch.object(archives, "FILES_LIMIT", 3), self.assertRaisesRegex(archives.ArchiveError, "more than 3 entries"):
+            archives.unpack(self.zipped("many.zip", {f"{number}.txt": "" for number in range(4)}))
+        with mock.patch.object(archives, "ALL_LIMIT", 1000), self.assertRaisesRegex(archives.ArchiveError, "more than 1,000 bytes"):
+            archives.unpack(self.zipped("large.zip", {"a.py": "x" * 600, "b.py": "x" * 600}))
+        (self.folder / "no.zip").write_bytes(b"PK but no zip")
+        done = run(KIT / "verify.py", self.folder / "no.zip")
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from grader.text import look_of
 SYSTEM = re.compile(r"\.(git|svn|hg|DS_Store|idea|vscode|venv|ipynb_checkpoints|Trash.*|_.*)$|__MACOSX$|__pycache__$|node_modules$|Thumbs\.db$|desktop\.ini$")
 OTHER_ROOMS = ("solution", "tests", "scenario")  # of a kit that was handed in whole
 SHOWN = 3  # names of files in a reason
-ADVICE = {".zip": "unpack it", ".ipynb": "export it as a .py file", ".txt": "name it .py", ".gz": "unpack it", ".rar": "unpack it", ".7z": "unpack it"}
+ADVICE = {".ipynb": "export it as a .py file", ".txt": "name it .py", ".gz": "unpack it", ".rar": "unpack it", ".7z": "unpack it"}
 
 Submission = collections.namedtuple("Submission", "name place id late notes", defaults=("", False, ()))
 # place: the path of its file, or a text that says why there is none; notes: what is to know beside the verdict
