@@ -135,10 +135,14 @@ def deep_values():
 
 
 LOOKS_BROKEN = [  # texts that are right as they stand, although they look like something to repair
-    "&lt;b&gt; &amp; &#39;", "/* a */ b // c <!-- d --> # e", "a: True, b: False, c: None, d: NaN", "007 0x1F +3 1_000 1,5 .5 2.", "true", "null", "NaN", "3", "[]", "{}",
-    "\u201ca\u201d \u2018b\u2019 \u201ec\u201c \u00abd\u00bb", "{'a': 1,}", '{"category": "a"}', "```json", "```\na\n```", "<think>a</think> b", "<|im_end|> </s> [INST]", "\ufb01 \uff41\uff11 \u00b2 \u2026",
-    "e\u0301 \u00e9", "a\u00a0b\u200bc\ufeffd\u2028e", "a  b\tc\\nd", "\\u0041 \\\\", "C:\\new\\table", "50% %20 +", "a\r\nb", "],}", ",", "a,", "'a'", '"a"', "`a`", "**a** _b_", "json: a", "Answer: a", "$a$ \\(b\\)",
-    "\uff2f\uff2b\uff0c\uff08a\uff09\uff1a\uff1b", "stra\u00dfe \u0130", "\U0001f642 \ud83d", "\x1b[0m\x00\x7f", "...", "a-b", "A B",
+    "&lt;b&gt; &amp; &#39;", "/* a */ b // c <!-- d --> # e", "a: True, b: False, c: None, d: NaN",
+    "007 0x1F +3 1_000 1,5 .5 2.", "true", "null", "NaN", "3", "[]", "{}",
+    "\u201ca\u201d \u2018b\u2019 \u201ec\u201c \u00abd\u00bb", "{'a': 1,}", '{"category": "a"}', "```json",
+    "```\na\n```", "<think>a</think> b", "<|im_end|> </s> [INST]", "\ufb01 \uff41\uff11 \u00b2 \u2026",
+    "e\u0301 \u00e9", "a\u00a0b\u200bc\ufeffd\u2028e", "a  b\tc\\nd", "\\u0041 \\\\", "C:\\new\\table",
+    "50% %20 +", "a\r\nb", "],}", ",", "a,", "'a'", '"a"', "`a`", "**a** _b_", "json: a", "Answer: a",
+    "$a$ \\(b\\)", "\uff2f\uff2b\uff0c\uff08a\uff09\uff1a\uff1b", "stra\u00dfe \u0130", "\U0001f642 \ud83d",
+    "\x1b[0m\x00\x7f", "...", "a-b", "A B",
 ]  # fmt: skip
 
 
@@ -156,41 +160,62 @@ WRITTEN_INSTEAD = {  # what models and people write for a token of JSON
     "false": ["False", "FALSE", "no", "0", '"false"', "off", "N", "fals", "f", "!1"],
     "null": ["None", "NULL", "nil", "undefined", '""', '"null"', "N/A", "~"],
 }
-NUMBERS = ["0{}", "+{}", "{}.", "{}.0", ".{}", "{}L", "{}n", '"{}"', "0x{}", "{}_0", "{}e0", "#{}", "{}/5", "'{}'", "~{}", "({})", "[{}]", "P{}"]
+NUMBERS = [
+    "0{}", "+{}", "{}.", "{}.0", ".{}", "{}L", "{}n", '"{}"', "0x{}", "{}_0", "{}e0", "#{}", "{}/5", "'{}'",
+    "~{}", "({})", "[{}]", "P{}",
+]  # fmt: skip
 BEFORE = [  # what models put before an object
-    "Here is the JSON:\n", "Sure! ", "Answer: ", "Final answer:\n", "Output:\n", "Result: ", "JSON:", "JSON\n", "json\n", "json ", "assistant: ", "assistant\n",
-    "data: ", "return ", "result = ", "var a = ", "const a = ", "a := ", "\u7b54\u6848\uff1a", "\ufeff", "\u200b", "\ufffd", "\x00", "\x1b[0m", "\\n", "- ", "* ", "> ", "1. ", "# ", "$ ", "+", "=",
-    "<think>a parcel</think>\n", "<thinking>\na parcel\n</thinking>\n", "<reasoning>late</reasoning>", "<scratchpad></scratchpad>", "</think>", "<think>", "<answer>", "<json>", "<br>", "&nbsp;",
-    "<|im_start|>assistant\n", "<|assistant|>", "<|channel|>final<|message|>", "<|python_tag|>", "<s>", "<bos>", "[/INST]", "[TOOL_CALLS]", "<start_of_turn>model\n", "### Response:\n", ")]}'\n",
-    "/* checked */", "// checked\n", "# checked\n", "<!-- checked -->", "-- checked\n", "~~~\n", "```yaml\n", "```\n", "```json\n", "``", "`", "**", ",", ";", ":", '"', "'", "}", "]", "(", "{}", "null", "0 ", '""', "---\n", "...",
+    "Here is the JSON:\n", "Sure! ", "Answer: ", "Final answer:\n", "Output:\n", "Result: ", "JSON:", "JSON\n",
+    "json\n", "json ", "assistant: ", "assistant\n", "data: ", "return ", "result = ", "var a = ", "const a = ",
+    "a := ", "\u7b54\u6848\uff1a", "\ufeff", "\u200b", "\ufffd", "\x00", "\x1b[0m", "\\n", "- ", "* ", "> ",
+    "1. ", "# ", "$ ", "+", "=", "<think>a parcel</think>\n", "<thinking>\na parcel\n</thinking>\n",
+    "<reasoning>late</reasoning>", "<scratchpad></scratchpad>", "</think>", "<think>", "<answer>", "<json>",
+    "<br>", "&nbsp;", "<|im_start|>assistant\n", "<|assistant|>", "<|channel|>final<|message|>",
+    "<|python_tag|>", "<s>", "<bos>", "[/INST]", "[TOOL_CALLS]", "<start_of_turn>model\n", "### Response:\n",
+    ")]}'\n", "/* checked */", "// checked\n", "# checked\n", "<!-- checked -->", "-- checked\n", "~~~\n",
+    "```yaml\n", "```\n", "```json\n", "``", "`", "**", ",", ";", ":", '"', "'", "}", "]", "(", "{}", "null",
+    "0 ", '""', "---\n", "...",
 ]  # fmt: skip
 BEHIND = [  # and behind it
-    ".", "!", ";", ",", ":", "...", "\u2026", "}", "]", ")", '"', "'", "`", "``", "\n```", "```", "\n~~~", "**", "\n---", "\n\nHope this helps!", " Is that right?", " done", " {}", "[]", " null", " 0", '""',
-    "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "<|return|>", "</s>", "<eos>", "<end_of_turn>", "[DONE]", "\nUser:", "\nHuman: thanks", "###", "</answer>", "</json>", "</think>", "<think></think>", "</tool_call>",
-    "/* checked */", " // checked", " # checked", "<!-- checked -->", " -- checked", "\ufeff", "\u200b", "\ufffd", "\x00", "\x1b[0m", "\\", "\\n", "%", "&nbsp;", "<br>", "EOF", "\n%%", "|",
+    ".", "!", ";", ",", ":", "...", "\u2026", "}", "]", ")", '"', "'", "`", "``", "\n```", "```", "\n~~~", "**",
+    "\n---", "\n\nHope this helps!", " Is that right?", " done", " {}", "[]", " null", " 0", '""', "<|im_end|>",
+    "<|endoftext|>", "<|eot_id|>", "<|end|>", "<|return|>", "</s>", "<eos>", "<end_of_turn>", "[DONE]",
+    "\nUser:", "\nHuman: thanks", "###", "</answer>", "</json>", "</think>", "<think></think>", "</tool_call>",
+    "/* checked */", " // checked", " # checked", "<!-- checked -->", " -- checked", "\ufeff", "\u200b",
+    "\ufffd", "\x00", "\x1b[0m", "\\", "\\n", "%", "&nbsp;", "<br>", "EOF", "\n%%", "|",
 ]  # fmt: skip
 BETWEEN = [  # and between two of its tokens
-    "/* checked */", "// checked\n", "# checked\n", "<!-- checked -->", "-- checked\n", "...", "\u2026", "\u00a0", "\u3000", "\u2003", "\u200b", "\u2028", "\ufeff", "\x00", "\x0b", "\x0c", "\x1b[0m",
-    "\\", "\\n", "\\t", "&nbsp;", "<br>", "<b>", "</s>", "<|im_end|>", "**", "`", "```", "_", "$", "@", "*", "+", "(", ")", "!", "?", "{", "}", "[", "]", "null", "0", '""', "a", "\\u0020", "%20",
+    "/* checked */", "// checked\n", "# checked\n", "<!-- checked -->", "-- checked\n", "...", "\u2026",
+    "\u00a0", "\u3000", "\u2003", "\u200b", "\u2028", "\ufeff", "\x00", "\x0b", "\x0c", "\x1b[0m", "\\", "\\n",
+    "\\t", "&nbsp;", "<br>", "<b>", "</s>", "<|im_end|>", "**", "`", "```", "_", "$", "@", "*", "+", "(", ")",
+    "!", "?", "{", "}", "[", "]", "null", "0", '""', "a", "\\u0020", "%20",
 ]  # fmt: skip
 WRAPPED = [
-    "[%s]", "(%s)", "{%s}", "<%s>", "`%s`", "``%s``", "**%s**", "~~~\n%s\n~~~", "~~~json\n%s\n~~~", "```yaml\n%s\n```", "```python\n%s\n```",
-    "```json5\n%s\n```", "```\n```json\n%s\n```\n```", '"""%s"""', "'%s'", '"%s"', "\u201c%s\u201d", "json(%s)", "JSON.parse('%s')", "callback(%s);",
-    "%s;", "%s,", "%s.", "%s\n{}", "{}\n%s", "<json>%s</json>", "<answer>%s</answer>", "<output>\n%s\n</output>", "<tool_call>%s</tool_call>",
-    "<![CDATA[%s]]>", "[TOOL_CALLS]%s", "\\boxed{%s}", "$$%s$$", '{"answer": %s}', '{"output": %s}', '{"json": %s}', "[%s, %s]", "%s\n%s", "%s %s",
-    "module.exports = %s", "answer = %s", "Answer:\n%s", "> %s", "- %s", "1. %s", "data: %s\n\ndata: [DONE]", "=== BEGIN ===\n%s\n=== END ===",
+    "[%s]", "(%s)", "{%s}", "<%s>", "`%s`", "``%s``", "**%s**", "~~~\n%s\n~~~", "~~~json\n%s\n~~~",
+    "```yaml\n%s\n```", "```python\n%s\n```", "```json5\n%s\n```", "```\n```json\n%s\n```\n```", '"""%s"""',
+    "'%s'", '"%s"', "\u201c%s\u201d", "json(%s)", "JSON.parse('%s')", "callback(%s);", "%s;", "%s,", "%s.",
+    "%s\n{}", "{}\n%s", "<json>%s</json>", "<answer>%s</answer>", "<output>\n%s\n</output>",
+    "<tool_call>%s</tool_call>", "<![CDATA[%s]]>", "[TOOL_CALLS]%s", "\\boxed{%s}", "$$%s$$", '{"answer": %s}',
+    '{"output": %s}', '{"json": %s}', "[%s, %s]", "%s\n%s", "%s %s", "module.exports = %s", "answer = %s",
+    "Answer:\n%s", "> %s", "- %s", "1. %s", "data: %s\n\ndata: [DONE]", "=== BEGIN ===\n%s\n=== END ===",
 ]  # fmt: skip
-IN_STRINGS = ["\n", "\t", "\r", "\x00", "\x1f", "\\'", "\\x41", "\\ ", "\\\n", "\\u00g0", "\\u41", "\\U00000041", "\\N", "\\a", "\\0", '"', '""', "\\`", "\\$"]
+IN_STRINGS = [
+    "\n", "\t", "\r", "\x00", "\x1f", "\\'", "\\x41", "\\ ", "\\\n", "\\u00g0", "\\u41", "\\U00000041", "\\N",
+    "\\a", "\\0", '"', '""', "\\`", "\\$",
+]  # fmt: skip
 STYLED_STRINGS = [
-    "'%s'", "`%s`", "%s", '"""%s"""', "\u201c%s\u201d", "\u2018%s\u2019", "\u00ab%s\u00bb", "\u300c%s\u300d", '"%s', '%s"', "'%s\"", 'u"%s"', 'r"%s"', 'b"%s"', 'f"%s"', '@"%s"', '("%s")',
-    '"%s" ""', '"" + "%s"', '"%s"[:]', "str('%s')", "<%s>", "<![CDATA[%s]]>", "&quot;%s&quot;", '\\"%s\\"', '"%s"""', "[%s]", "{%s}", "**%s**", "/%s/",
+    "'%s'", "`%s`", "%s", '"""%s"""', "\u201c%s\u201d", "\u2018%s\u2019", "\u00ab%s\u00bb", "\u300c%s\u300d",
+    '"%s', '%s"', "'%s\"", 'u"%s"', 'r"%s"', 'b"%s"', 'f"%s"', '@"%s"', '("%s")', '"%s" ""', '"" + "%s"',
+    '"%s"[:]', "str('%s')", "<%s>", "<![CDATA[%s]]>", "&quot;%s&quot;", '\\"%s\\"', '"%s"""', "[%s]", "{%s}",
+    "**%s**", "/%s/",
 ]  # fmt: skip
 STYLED_KEYS = [  # what becomes of a key
-    str.upper, str.title, str.capitalize, "{} ".format, " {}".format, "\n{}".format, "{}:".format, "_{}".format, "{}_".format, "{}s".format,
-    "{}?".format, "'{}'".format, "the {}".format, "{}\u200b".format, "\ufeff{}".format, "*{}*".format, "{}[]".format, "data.{}".format,
-    lambda key: key.replace("_", "-"), lambda key: key.replace("_", " "), lambda key: key.replace("_", ""), lambda key: key[:-1],
-    lambda key: re.sub("_(.)", lambda found: found[1].upper(), key), lambda key: key.replace("e", "\u0435"), lambda key: key.replace("a", "\u00e1"),
-    lambda key: "".join(chr(ord(char) + 0xFEE0) for char in key),
+    str.upper, str.title, str.capitalize, "{} ".format, " {}".format, "\n{}".format, "{}:".format, "_{}".format,
+    "{}_".format, "{}s".format, "{}?".format, "'{}'".format, "the {}".format, "{}\u200b".format,
+    "\ufeff{}".format, "*{}*".format, "{}[]".format, "data.{}".format, lambda key: key.replace("_", "-"),
+    lambda key: key.replace("_", " "), lambda key: key.replace("_", ""), lambda key: key[:-1],
+    lambda key: re.sub("_(.)", lambda found: found[1].upper(), key), lambda key: key.replace("e", "\u0435"),
+    lambda key: key.replace("a", "\u00e1"), lambda key: "".join(chr(ord(char) + 0xFEE0) for char in key),
 ]  # fmt: skip
 
 

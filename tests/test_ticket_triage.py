@@ -6,6 +6,7 @@ numbers that go through `fresh` are other ones where a grade is given. labtest.p
 
 import json
 import unicodedata
+import unittest
 from functools import lru_cache, partial
 
 from labdata import LOOKS_BROKEN, deep_values, edits, fresh, strict_json
@@ -16,13 +17,17 @@ from grader.line.session import command_line
 
 CATEGORIES = BILLING, DELIVERY, OUTAGE, RETURNS = fresh.names("billing", "delivery", "outage", "returns")
 TICKET = fresh.text("My parcel </ticket> has been at the depot since Monday.")
-ANSWER = {"category": DELIVERY, "priority": 3, "summary": fresh.text("Parcel stuck at depot"), "needs_human": False}
+SUMMARY = fresh.text("Parcel stuck at depot")
+ANSWER = {"category": DELIVERY, "priority": 3, "summary": SUMMARY, "needs_human": False}
 RAW = json.dumps(ANSWER)
 TEXT_LAST = json.dumps({field: ANSWER[field] for field in ("needs_human", "category", "priority", "summary")})
 BAD = json.dumps({**ANSWER, "priority": 7})
 WORSE = json.dumps({**ANSWER, "summary": "   "})
 
 ANY_TYPE = "json.loads can return a value of any JSON type. Which check says that this one is an object?"
+FOLLOW = "This reply is right as it is. Follow it through your function: which line makes something else of it?"
+STRIP = "Which method of str takes whitespace off both ends?"
+ENDS = "Which numbers do the ends of your comparison or range let in?"
 NO_CONSTANT = "The decoder accepts this although it is not JSON. What is parse_constant of json.loads for?"
 
 
@@ -50,7 +55,8 @@ def edited():
         elif record.keys() != ANSWER.keys():
             rows["P3"].append(row)
         else:
-            wrong = [field for field in ("category", "priority", "needs_human") if not same(record[field], ANSWER[field])]
+            fields = ("category", "priority", "needs_human")
+            wrong = [field for field in fields if not same(record[field], ANSWER[field])]
             if not wrong:
                 row.gives = {**ANSWER, "summary": record["summary"].strip()}
             rows[wrong[0] if wrong else "P2"].append(row)
@@ -109,7 +115,8 @@ def call_of(tool, **arguments):
     return {"tool": tool, "arguments": arguments}
 
 
-TRACK_CALL = call_of(TRACK, **{CARRIER: SENDER, NUMBER: ORDER})  # not in the order of the parameters
+TRACKING = {CARRIER: SENDER, NUMBER: ORDER}  # not in the order of the parameters
+TRACK_CALL = call_of(TRACK, **TRACKING)
 TRACKED = {"place": fresh.text("Łódź"), "days": ORDER - 1000}
 HOURS_CALL = call_of(HOURS)
 
@@ -137,15 +144,16 @@ class ParseTriage(LabTest):
         there backticks that are not a fence?
         """
         quoting = {**ANSWER, "summary": "Run ```npm ci``` or ``` again"}
+        fenced = f"```json\n{json.dumps(quoting, indent=2)}\n```"
         self.returns_each(parsing, [
-            Row("there is nothing to take off", raw=RAW, hint="This reply is right as it is. Follow it through your function: which line makes something else of it?"),
-            Row("models send blank lines", raw=f" \n\t{RAW}\n\n", hint="Which method of str takes whitespace off both ends?"),
+            Row("there is nothing to take off", raw=RAW, hint=FOLLOW),
+            Row("models send blank lines", raw=f" \n\t{RAW}\n\n", hint=STRIP),
             Row("a fence", raw=f"```\n{RAW}\n```"),
             Row("a fence that names the format", raw=f"```json\n{RAW}\n```"),
             Row("whitespace goes first, then the fence", raw=f"\n  ```json\n{json.dumps(ANSWER, indent=2)}\n```  \n"),
             Row("blank lines inside the fence are whitespace of JSON", raw=f"```json\n\n  {RAW}\t\n\n```"),
             Row("backticks inside a JSON string are text", raw=json.dumps(quoting), gives=quoting),
-            Row("the last ``` closes the fence, not the first", raw=f"```json\n{json.dumps(quoting, indent=2)}\n```", gives=quoting),
+            Row("the last ``` closes the fence, not the first", raw=fenced, gives=quoting),
         ], clause="P1", gives=ANSWER)
         self.refuses_each(lab.TriageError, parsing, [
             Row("a fence that is not closed is not a fence: the reply may be cut short", raw=f"```json\n{RAW}"),
@@ -160,8 +168,9 @@ class ParseTriage(LabTest):
             Row("the closing ``` ends the reply", raw=f"```json\n{RAW}\n```\nAnything else?"),
         ], clause="P1")
         self.refuses_each(lab.TriageError, parsing, [
-            Row("inside a fence there is one object too", raw=f"```json\n{text}\n```") for text in (f"{RAW},", RAW[:-1], f"json\n{RAW}")
-        ], clause="P1", hint="Does a line of yours search, cut off or complete something besides the two lines of the fence?")
+            Row("inside a fence there is one object too", raw=f"```json\n{text}\n```")
+            for text in (f"{RAW},", RAW[:-1], f"json\n{RAW}")
+        ], clause="P1", hint="Does a line of yours search, cut off or complete something besides the fence?")
 
     def test_p2_refuses_all_but_one_json_object(self):
         """P2 Only one JSON object is accepted; every other text is refused, not mended.
@@ -175,11 +184,14 @@ class ParseTriage(LabTest):
             Row("blanks between the parts of an object are JSON too", raw=json.dumps(ANSWER, indent=3), gives=ANSWER),
             Row("an escaped letter is JSON too", raw=RAW.replace('"summary"', '"\\u0073ummary"'), gives=ANSWER),
             *[
-                Row("a text that only looks broken is returned letter by letter", raw=json.dumps(answer, ensure_ascii=escaped), gives=answer)
+                Row(
+                    "a text that only looks broken is returned letter by letter",
+                    raw=json.dumps(answer, ensure_ascii=escaped), gives=answer,
+                )
                 for answer in [{**ANSWER, "summary": text} for text in LOOKS_BROKEN]
                 for escaped in (True, False)
             ],
-        ], clause="P2", hint="Which line of yours changes or searches the text before it is decoded, or the value afterwards?")
+        ], clause="P2", hint="Which line of yours changes the text before it is decoded, or the value afterwards?")
         self.refuses_each(lab.TriageError, parsing, [
             Row("the reply is empty", raw=""),
             Row("half a character, which UTF-8 cannot hold", raw="\ud800"),
@@ -190,24 +202,29 @@ class ParseTriage(LabTest):
             Row("two objects: which one counts?", raw=f"{RAW}\n{RAW}"),
             Row("the reply was cut short", raw=RAW[:-9]),
             Row("the last brace is missing: do not repair", raw=RAW[:-1]),
-            *[Row("the reply was cut inside its last text: do not close it", raw=TEXT_LAST[:-gone]) for gone in range(2, 10)],
+            *[
+                Row("the reply was cut inside its last text: do not close it", raw=TEXT_LAST[:-gone])
+                for gone in range(2, 10)
+            ],
             Row("an array, although it holds a right object", raw=f"[{RAW}]", hint=ANY_TYPE),
             Row("a number is JSON, but not an object", raw="4", hint=ANY_TYPE),
             Row("a JSON string, although it holds a right object", raw=json.dumps(RAW), hint=ANY_TYPE),
             Row("null is JSON, but not an object", raw="null", hint=ANY_TYPE),
             Row("single quotes are Python, not JSON", raw=RAW.replace('"', "'")),
-            Row("a line end inside a text is not JSON", raw=RAW.replace(ANSWER["summary"], ANSWER["summary"].replace(" ", "\n"))),
+            Row("a line end inside a text is not JSON", raw=RAW.replace(SUMMARY, SUMMARY.replace(" ", "\n"))),
             Row("a comma too many: do not repair", raw=RAW[:-1] + ",}"),
-            Row("Python reads NaN, and JSON does not have it", raw=RAW.replace(" 3,", " NaN,"), hint=NO_CONSTANT),
-            Row("Python reads Infinity, and JSON does not have it", raw=RAW.replace(" 3,", " -Infinity,"), hint=NO_CONSTANT),
+            Row("Python reads NaN, and JSON does not", raw=RAW.replace(" 3,", " NaN,"), hint=NO_CONSTANT),
+            Row("Python reads Infinity, and JSON does not", raw=RAW.replace(" 3,", " -Infinity,"), hint=NO_CONSTANT),
             Row("int() gives up on so many digits, with a plain ValueError", raw=RAW.replace(" 3,", f" {'7' * 5000},")),
             Row("the decoder gives up on deep nesting, with a RecursionError", raw="[" * 100_000),
         ], clause="P2")
         self.refuses_each(lab.TriageError, parsing, [
-            Row("a client can return something that is not text at all", raw=raw) for raw in (None, 7, RAW.encode(), ANSWER, [RAW])
-        ], clause="P2", hint="json.loads takes more than str, and a client is a stranger's code. Who promises that raw is a str?")
+            Row("a client can return something that is not text at all", raw=raw)
+            for raw in (None, 7, RAW.encode(), ANSWER, [RAW])
+        ], clause="P2", hint="json.loads takes more than str. Who promises that raw is a str?")
         self.refuses_each(lab.TriageError, parsing, [
-            Row("showing a value nested this deeply in a message can fail by itself", raw=RAW.replace(" 3,", f" {value},")) for value in deep_values()
+            Row("showing a value nested this deeply can fail by itself", raw=RAW.replace(" 3,", f" {value},"))
+            for value in deep_values()
         ], clause="P8")
         self.tries_each(lab.TriageError, parsing, edited()["P2"], clause="P2")
 
@@ -241,7 +258,7 @@ class ParseTriage(LabTest):
             *edited()["P3"],
         ], clause="P3")
         self.refuses_each(lab.TriageError, parsing, [
-            Row("the decoder keeps the last and reports nothing", names="category", raw=f'{{"category": "{BILLING}", {RAW[1:]}'),
+            Row("the decoder keeps the last and says nothing", names="category", raw=f'{{"category": null, {RAW[1:]}'),
             Row("twice the same value is still twice", names="priority", raw=RAW[:-1] + ', "priority": 3}'),
             Row("\\u0061 is an a: the same key", names="needs_human", raw=RAW[:-1] + ', "needs_hum\\u0061n": true}'),
         ], clause="P2")
@@ -272,13 +289,13 @@ class ParseTriage(LabTest):
             def sorting(row, categories=container(CATEGORIES)):
                 return partial(lab.parse_triage, reply(category=row.category), categories)
 
-            expected = {**ANSWER, "category": RETURNS}
-            self.returns_each(sorting, [Row(f"it is in the {container.__name__}", category=RETURNS, gives=expected)], clause="P4")
+            right = Row(f"it is in the {container.__name__}", category=RETURNS, gives={**ANSWER, "category": RETURNS})
+            self.returns_each(sorting, [right], clause="P4")
             self.refuses_each(lab.TriageError, sorting, wrong, clause="P4", names="category")
         self.refuses_each(lab.TriageError, parsing, edited()["category"], clause="P4", names="category")
         odd = [*LOOKS_BROKEN, " a ", "straße", "STRASSE", unicodedata.normalize("NFD", "é")]
         self.returns_each(lambda row: partial(lab.parse_triage, reply(category=row.category), odd), [
-            Row("a name on the list is right, however it is spelled, and returned letter by letter", category=name, gives={**ANSWER, "category": name})
+            Row("a name on the list is returned letter by letter", category=name, gives={**ANSWER, "category": name})
             for name in odd
         ], clause="P4")
 
@@ -292,10 +309,13 @@ class ParseTriage(LabTest):
         Hint P7: Which values equal True or False, and which only count as one of them in an if?
         Hint P8: Does each of your messages say which field is wrong?
         """
+        ranking = lambda row: partial(lab.parse_triage, RAW.replace(" 3,", f" {row.priority},"), CATEGORIES)
+        flagging = lambda row: partial(lab.parse_triage, reply(needs_human=row.flag), CATEGORIES)
         self.returns_each(parsing, [
-            Row("1 and 4 are in", raw=reply(priority=priority), gives={**ANSWER, "priority": priority}) for priority in (1, 2, 3, 4)
-        ], clause="P5", hint="Which numbers do the ends of your comparison or range let in?")
-        self.refuses_each(lab.TriageError, lambda row: partial(lab.parse_triage, RAW.replace(" 3,", f" {row.priority},"), CATEGORIES), [
+            Row("1 and 4 are in", raw=reply(priority=priority), gives={**ANSWER, "priority": priority})
+            for priority in (1, 2, 3, 4)
+        ], clause="P5", hint=ENDS)
+        self.refuses_each(lab.TriageError, ranking, [
             Row("true is a bool, and bool is a kind of int", priority="true"),
             Row("false is a bool, and bool is a kind of int", priority="false"),
             Row("2.0 equals 2 and is a float", priority="2.0"),
@@ -307,14 +327,15 @@ class ParseTriage(LabTest):
             Row("a list is not a number", priority="[2]"),
             Row("an object is not a number", priority='{"value": 2}'),
         ], clause="P5", names="priority")
-        self.refuses_each(lab.TriageError, lambda row: partial(lab.parse_triage, RAW.replace(" 3,", f" {row.priority},"), CATEGORIES), [
+        self.refuses_each(lab.TriageError, ranking, [
             Row("0 is below 1", priority="0"), Row("5 is above 4", priority="5"), Row("-3 is below 1", priority="-3"),
-        ], clause="P5", names="priority", hint="Which numbers do the ends of your comparison or range let in?")
+        ], clause="P5", names="priority", hint=ENDS)
         self.refuses_each(lab.TriageError, parsing, edited()["priority"], clause="P5", names="priority")
-        self.returns_each(parsing, [
-            Row("false is an answer, not a missing one", raw=reply(needs_human=flag), gives={**ANSWER, "needs_human": flag}) for flag in (True, False)
+        self.returns_each(flagging, [
+            Row("false is an answer, not a missing one", flag=flag, gives={**ANSWER, "needs_human": flag})
+            for flag in (True, False)
         ], clause="P7")
-        self.refuses_each(lab.TriageError, lambda row: partial(lab.parse_triage, reply(needs_human=row.flag), CATEGORIES), [
+        self.refuses_each(lab.TriageError, flagging, [
             Row("0 equals false and is an int", flag=0),
             Row("1 equals true and is an int", flag=1),
             Row("0.0 equals false and is a float", flag=0.0),
@@ -363,6 +384,13 @@ class ParseTriage(LabTest):
         ], clause="P6", names="summary")
 
 
+STYLES = (  # of a tool's name, that models write
+    "{} ", " {}", "{}\n", "functions.{}", "default_api.{}", "tools:{}", "tool_{}", "{}_tool", "get_{}", "{}-1", "{}()",
+    "{}.json", "/{}", "@{}", "'{}'", '"{}"', "`{}`", "<{}>", "{},{}", "{}\u200b", "\ufeff{}",
+)  # fmt: skip
+KEY_STYLES = ("{} ", " {}", "{}s", "_{}", "{}:", "'{}'", "{}\u200b", "the_{}")  # of an argument's name
+
+
 class RunToolCall(LabTest):
     def setUp(self):
         self.recorder = Tools()
@@ -387,7 +415,10 @@ class RunToolCall(LabTest):
         Hint R5: What does the function receive, and how? When it fails: which lines are inside your try?
         """
         self.refuses_calls([
-            *[Row("a call that is not a dict", call=call) for call in (None, HOURS, 5, ["tool", "arguments"], json.dumps(HOURS_CALL))],
+            *[
+                Row("a call that is not a dict", call=call)
+                for call in (None, HOURS, 5, ["tool", "arguments"], json.dumps(HOURS_CALL))
+            ],
             Row("arguments is missing", call={"tool": HOURS}, names="arguments"),
             Row("tool is missing", call={"arguments": {}}, names="tool"),
             Row("a key too many", call={**HOURS_CALL, fresh.name("reason"): ""}, names=fresh.name("reason")),
@@ -404,40 +435,47 @@ class RunToolCall(LabTest):
         ], clause="R5")
         with self.subTest(clause="R5", because="each function is called exactly once"):
             names = [name for name, _ in self.recorder.calls]
-            self.check("how often each function was called", {name: names.count(name) for name in sorted(names)}, {HOURS: 1, TRACK: 1})
-            self.check("the arguments of the first", self.recorder.calls[0][1], TRACK_CALL["arguments"])
+            counts = {name: names.count(name) for name in sorted(names)}
+            self.check("how often each function was called", counts, {HOURS: 1, TRACK: 1})
+            self.check("the arguments of the first", self.recorder.calls[0][1], TRACKING)
         for error in (KeyError(fresh.text("depot")), RuntimeError(fresh.text("the carrier does not answer"))):
 
             def broken(failure=error):
                 raise failure
 
-            with self.subTest(clause="R5", because="a tool that fails does not make a bad call: its exception passes through"):
+            with self.subTest(clause="R5", because="a tool that fails is not a bad call: its exception passes through"):
                 tools = {HOURS: {"function": lambda: broken(), "parameters": {}}}
                 self.passes_on(error, lab.run_tool_call, HOURS_CALL, tools)
 
     def test_r2_runs_only_tools_of_the_whitelist(self):
-        """R2 Only a tool on the list runs. Another name is refused by name, and a name that is not a str is refused as well.
+        """R2 Only a tool on the list runs. Another name is refused by name, and so is a name that is not a str.
         R4 When a call is turned down, no tool has run.
 
         Hint R2: The name comes out of a reply: it can be of any type, and a name that is nearly right is another
         name. What does your code compare, and with what?
         """
         others = [
-            fresh.name("delete_customer"), HOURS.title(), HOURS.upper(), f"{HOURS} ", f" {HOURS}", f"{HOURS}\n", HOURS[:-1], HOURS[1:], HOURS + "s", "__class__",
-            f"functions.{HOURS}", f"default_api.{HOURS}", f"tools:{HOURS}", f"tool_{HOURS}", f"{HOURS}_tool", f"{HOURS}()", f"{HOURS}.json", f"/{HOURS}", f"@{HOURS}",
-            f"get_{HOURS}", f"{HOURS}-1", f"'{HOURS}'", f'"{HOURS}"', f"`{HOURS}`", f"<{HOURS}>", f"{HOURS},{TRACK}", f"{HOURS}\u200b", f"\ufeff{HOURS}",
-            "".join(chr(ord(char) + 0xFEE0) for char in HOURS), "",
+            fresh.name("delete_customer"), HOURS.title(), HOURS.upper(), HOURS[:-1], HOURS[1:], HOURS + "s", "",
+            "__class__",
+            "".join(chr(ord(char) + 0xFEE0) for char in HOURS),
+            *[form.format(HOURS, TRACK) for form in STYLES],
         ]  # fmt: skip
+        named = [name for name in others if name.isascii() and name.replace("_", "").isalnum()]
         self.refuses_calls([
-            Row("it is not on the list, letter by letter", call=call_of(name), names=name if name.replace("_", "").isalnum() and name.isascii() else "") for name in others
+            Row("it is not on the list, letter by letter", call=call_of(name), names=name if name in named else "")
+            for name in others
         ], clause="R2")
         self.refuses_calls([Row("the list is empty", call=HOURS_CALL, tools={}, names=HOURS)], clause="R2")
         self.refuses_calls([
-            Row("a name that is not a text; a list or dict cannot even be looked up", call=call_of(name)) for name in ([HOURS], {HOURS: 1}, None, 5, True)
+            Row("a name that is not a text; a list or dict cannot even be looked up", call=call_of(name))
+            for name in ([HOURS], {HOURS: 1}, None, 5, True)
         ], clause="R2")
-        self.returns_each(self.calling, [Row("the tool is on the list", call=HOURS_CALL, gives=(HOURS, None))], clause="R2")
-        self.returns_each(lambda row: partial(lab.run_tool_call, call_of(row.name), {row.name: {"function": lambda: None, "parameters": {}}}), [
-            Row("a name on the list is right, however it is spelled", name=name, gives=(name, None)) for name in (*LOOKS_BROKEN, *others)
+        right = Row("the tool is on the list", call=HOURS_CALL, gives=(HOURS, None))
+        self.returns_each(self.calling, [right], clause="R2")
+        tool = {"function": lambda: None, "parameters": {}}
+        self.returns_each(lambda row: partial(lab.run_tool_call, call_of(row.name), {row.name: tool}), [
+            Row("a name on the list is right, however it is spelled", name=name, gives=(name, None))
+            for name in (*LOOKS_BROKEN, *others)
         ], clause="R2")
 
     def test_r3_r4_wants_exactly_the_declared_arguments(self):
@@ -447,7 +485,7 @@ class RunToolCall(LabTest):
         Hint R3: For each declared parameter: is it there, and of which type is its value? What does isinstance say
         about True and int? And which arguments are not declared?
         """
-        tracking = lambda **changes: call_of(TRACK, **{**TRACK_CALL["arguments"], **changes})
+        tracking = lambda **changes: call_of(TRACK, **{**TRACKING, **changes})
         refunding = lambda **changes: call_of(REFUND, **{AMOUNT: PRICE, EXPRESS: True, **changes})
         missing = self.refuses_calls([
             Row("the text is missing", names=CARRIER, call=call_of(TRACK, **{NUMBER: ORDER})),
@@ -474,30 +512,39 @@ class RunToolCall(LabTest):
             Row("true is not a float", names=AMOUNT, call=refunding(**{AMOUNT: True})),
             Row("1 equals true and is an int", names=EXPRESS, call=refunding(**{EXPRESS: 1})),
             Row("0.0 equals false and is a float", names=EXPRESS, call=refunding(**{EXPRESS: 0.0})),
-            *[Row("a text is not a bool", names=EXPRESS, call=refunding(**{EXPRESS: text})) for text in ("yes", "true", "False", "")],
+            *[
+                Row("a text is not a bool", names=EXPRESS, call=refunding(**{EXPRESS: text}))
+                for text in ("yes", "true", "False", "")
+            ],
         ], clause="R3")
         self.refuses_calls([
-            Row("a name in another style is another name", call=call_of(TRACK, **{style(NUMBER): ORDER, CARRIER: SENDER}))
-            for style in (str.upper, str.title, "{} ".format, " {}".format, "{}s".format, "_{}".format, "{}:".format, "'{}'".format, "{}\u200b".format, "the_{}".format)
+            Row("a name in another style is another name", call=call_of(TRACK, **{name: ORDER, CARRIER: SENDER}))
+            for name in (NUMBER.upper(), NUMBER.title(), *[form.format(NUMBER) for form in KEY_STYLES])
         ], clause="R3")
         self.refuses_calls([
             Row("a list is not a dict", call={"tool": TRACK, "arguments": [ORDER, SENDER]}),
-            Row("a list of pairs is not a dict", call={"tool": TRACK, "arguments": [[NUMBER, ORDER], [CARRIER, SENDER]]}),
-            Row("JSON inside a text is not decoded", call={"tool": TRACK, "arguments": json.dumps(TRACK_CALL["arguments"])}),
+            Row("a list of pairs is not a dict", call={"tool": TRACK, "arguments": [*map(list, TRACKING.items())]}),
+            Row("JSON inside a text is not decoded", call={"tool": TRACK, "arguments": json.dumps(TRACKING)}),
             Row("one value is not a dict", call={"tool": TRACK, "arguments": ORDER}),
-            *[Row("nothing is not an empty dict", call={"tool": HOURS, "arguments": nothing}) for nothing in ([], None, "", "{}", " ", "null", 0, False, "none")],
+            *[
+                Row("nothing is not an empty dict", call={"tool": HOURS, "arguments": nothing})
+                for nothing in ([], None, "", "{}", " ", "null", 0, False, "none")
+            ],
             Row("a dict inside a list is not a dict", call={"tool": HOURS, "arguments": [{}]}),
         ], clause="R3", names="arguments")
         recorder = self.recorder = Tools()
+        falsy, empty = {AMOUNT: 0.0, EXPRESS: False}, {NUMBER: 0, CARRIER: ""}
+        nothing_sent = {**TRACKED, "days": -1000}
         self.returns_each(self.calling, [
             Row("values of the declared types", call=refunding(), gives=(REFUND, [PRICE, True])),
-            Row("falsy values of the declared types", call=refunding(**{AMOUNT: 0.0, EXPRESS: False}), gives=(REFUND, [0.0, False])),
-            Row("0 is an int, and an empty text is a str", call=tracking(**{NUMBER: 0, CARRIER: ""}), gives=(TRACK, {**TRACKED, "days": -1000})),
+            Row("0.0 is a float, and false a bool", call=refunding(**falsy), gives=(REFUND, [0.0, False])),
+            Row("0 is an int, and an empty text is a str", call=call_of(TRACK, **empty), gives=(TRACK, nothing_sent)),
                     ], clause="R3")
-        received = lambda row: self.check("the arguments that the tool received", recorder.calls[-1], (TRACK, row.call["arguments"]))
+        arguments = lambda row: self.check("what the tool received", recorder.calls[-1], (TRACK, row.call["arguments"]))
         self.returns_each(self.calling, [
-            Row("a text is passed on letter by letter", call=tracking(**{CARRIER: text})) for text in (*LOOKS_BROKEN, " a ")
-        ], clause="R3", gives=(TRACK, TRACKED), after=received)
+            Row("a text is passed on letter by letter", call=tracking(**{CARRIER: text}))
+            for text in (*LOOKS_BROKEN, " a ")
+        ], clause="R3", gives=(TRACK, TRACKED), after=arguments)
 
 
 OPTIONS = ("tools", "max_attempts", "max_tool_calls")
@@ -507,11 +554,12 @@ class Triage(LabTest):
     def asking(self, row):
         """Return the call of triage for a row: its client plays `replies`, and its recorder has the tools."""
         row.client, row.recorder = Client(*row.replies, end=row.end), Tools()
-        options = {"tools": row.recorder.table(), **{name: value for name, value in vars(row).items() if name in OPTIONS}}
+        given = {name: value for name, value in vars(row).items() if name in OPTIONS}
+        options = {"tools": row.recorder.table(), **given}
         return partial(lab.triage, row.ticket, row.client, categories=CATEGORIES, **options)
 
     def answers(self, rows, **common):
-        """Fail unless each row ends in ANSWER after its `attempts` and `tool_calls`, and the client was asked as often as it says."""
+        """Fail unless each row ends in ANSWER after its `attempts` and `tool_calls`."""
         common = {"end": "which is a valid answer", **common}
         self.ends([row.with_common(common) for row in rows], ANSWER, fallback=False)
 
@@ -572,15 +620,17 @@ class Triage(LabTest):
                 self.check(f"the last message of request {number}", asked[-1], told)
         with self.subTest(clause="T8", because="each question holds all that was said before, as it was said"):
             again = [*start, assistant(odd), refusals[0]]
-            self.check("what the client was asked", client.seen, [start, again, [*again, assistant(WORSE), refusals[1]]])
-        for outage in (ConnectionError("no route"), ValueError("bad gateway"), KeyError("choices"), TimeoutError(), lab.TriageError("quota")):
-            with self.subTest(clause="T8", because="an outage is not a bad reply: it costs no attempt and passes through"):
+            third = [*again, assistant(WORSE), refusals[1]]
+            self.check("what the client was asked", client.seen, [start, again, third])
+        outages = (ConnectionError("no route"), ValueError("bad gateway"), KeyError("choices"), TimeoutError())
+        for outage in (*outages, lab.TriageError("quota")):
+            with self.subTest(clause="T8", because="an outage is not a bad reply: it passes through"):
                 client = Client(BAD, outage, RAW)
                 self.passes_on(outage, lab.triage, TICKET, client, categories=CATEGORIES)
                 self.check("how often the client was asked", len(client.seen), 2)
 
     def test_t2_t3_runs_tool_calls_up_to_the_limit(self):
-        """T2 The key tool makes a reply a tool call. Its result goes into the conversation as JSON, and no attempt is spent.
+        """T2 The key tool makes a reply a tool call. Its result goes to the client as JSON, and no attempt is spent.
         T3 One call too many does not run: the ticket falls back, and no attempt is spent.
         R5 A good call runs its function once and returns (name, result); an exception of the function passes through.
 
@@ -604,7 +654,7 @@ class Triage(LabTest):
             Row("the limit is four calls", max_tool_calls=4, replies=[*[hours] * 4, RAW], tool_calls=4, asked=5),
         ], clause="T3", attempts=1, after=self.counted)
         self.falls_back([
-            Row("the fourth call does not run, and costs no attempt", replies=[hours] * 4, tool_calls=3, asked=4, ran=3),
+            Row("the fourth call does not run, and is free", replies=[hours] * 4, tool_calls=3, asked=4, ran=3),
             Row("the limit is one call", max_tool_calls=1, replies=[hours, hours], tool_calls=1, asked=2, ran=1),
         ], clause="T3", attempts=0, after=self.counted)
         failure = RuntimeError(fresh.text("the depot does not answer"))
@@ -612,15 +662,15 @@ class Triage(LabTest):
         def broken():
             raise failure
 
-        with self.subTest(clause="R5", because="a tool that fails does not make a refused reply: its exception passes through"):
+        with self.subTest(clause="R5", because="a tool that fails is not a bad reply: its exception passes through"):
             tools = {HOURS: {"function": lambda: broken(), "parameters": {}}}
             self.passes_on(failure, lab.triage, TICKET, Client(hours, RAW), categories=CATEGORIES, tools=tools)
 
     def test_t4_t6_t7_every_refused_reply_costs_an_attempt(self):
         """T4 Each refusal costs an attempt and tells the client why, in the words of the TriageError.
-        T6 When the attempts are spent, the ticket falls back. The client is not asked again, and no category is guessed.
+        T6 When the attempts are spent, the ticket falls back: no further question, and no category is guessed.
         T7 Attempts and tool calls are counted over the whole ticket.
-        T2 The key tool makes a reply a tool call. Its result goes into the conversation as JSON, and no attempt is spent.
+        T2 The key tool makes a reply a tool call. Its result goes to the client as JSON, and no attempt is spent.
         P2 Only one JSON object is accepted; every other text is refused, not mended.
 
         Hint T2: Which line decides that a reply is a tool call, and which line counts one that has run?
@@ -637,15 +687,17 @@ class Triage(LabTest):
             Row("two refused replies are the limit by default", clause="T6", replies=[BAD, WORSE], attempts=2, asked=2),
             Row("the limit is one", clause="T6", max_attempts=1, replies=[BAD], attempts=1, asked=1),
             Row("the limit is three", clause="T6", replies=[BAD, "?", WORSE], **three),
-            Row("bad calls and bad answers are counted together", clause="T4", replies=[bad_call, BAD], attempts=2, asked=2),
-            Row("a tool call that did not run is not counted as one", clause="T2", replies=[half, bad_call], attempts=2, asked=2),
-            Row("a good tool call gives no attempt back", clause="T7", replies=[BAD, hours, WORSE], attempts=2, tool_calls=1, asked=3),
-            Row("a bad reply gives no tool call back", clause="T7", replies=[hours, BAD, *[hours] * 3], attempts=1, tool_calls=3, asked=5),
+            Row("bad calls and bad answers count together", clause="T4", replies=[bad_call, BAD], attempts=2, asked=2),
+            Row("a call that did not run does not count", clause="T2", replies=[half, bad_call], attempts=2, asked=2),
         ], after=self.counted)
+        self.falls_back([
+            Row("a tool call gives no attempt back", replies=[BAD, hours, WORSE], attempts=2, tool_calls=1, asked=3),
+            Row("a refusal gives no call back", replies=[hours, BAD, *[hours] * 3], attempts=1, tool_calls=3, asked=5),
+        ], clause="T7", after=self.counted)
         self.answers([
             Row("two refused replies, and then a right one", clause="T5", replies=[BAD, "?", RAW], **three),
-            Row("a refused tool call costs an attempt as well", clause="T4", replies=[bad_call, RAW], attempts=2, asked=2),
-            Row("an answer with the key tool is a tool call", clause="T2", replies=[reply(tool=HOURS), RAW], attempts=2, asked=2),
+            Row("a refused tool call costs an attempt", clause="T4", replies=[bad_call, RAW], attempts=2, asked=2),
+            Row("it has the key tool", clause="T2", replies=[reply(tool=HOURS), RAW], attempts=2, asked=2),
         ], after=self.counted)
         inside = track.replace(f'"{NUMBER}"', f'"{NUMBER}": 1, "{NUMBER}"')
         outside = f'{{"tool": "{HOURS}", "arguments": {{"{NUMBER}": 1}}, "arguments": {{}}}}'
@@ -662,7 +714,7 @@ class Triage(LabTest):
         self.falls_back(almost[False], clause="P2", max_attempts=1, attempts=1, asked=1, ran=0, after=self.counted)
         start, table = lab.build_messages(TICKET, CATEGORIES, Tools().table()), Tools().table()
         for because, clause, raw, told in [
-            ("the client is told why its tool call is refused", "T4", bad_call, refused(lab.run_tool_call, unknown, table)),
+            ("the client is told why its call is refused", "T4", bad_call, refused(lab.run_tool_call, unknown, table)),
             ("half a call is not an answer", "T2", half, refused(lab.run_tool_call, json.loads(half), table)),
             ("the client is told what it gave twice", "P2", inside, {"role": "user", "content": Containing(NUMBER)}),
         ]:
@@ -684,7 +736,8 @@ class Triage(LabTest):
 
 
 def case(name, replies, category=DELIVERY, needs_human=False):
-    return {"id": name, "ticket": TICKET, "replies": replies, "expected": {"category": category, "needs_human": needs_human}}
+    expected = {"category": category, "needs_human": needs_human}
+    return {"id": name, "ticket": TICKET, "replies": replies, "expected": expected}
 
 
 def client_for(record):
@@ -703,7 +756,9 @@ OTHER_WORDS = case(fresh.name("right-but-for-the-rest"), [reply(priority=1, summ
 SEVEN_CASES = [RIGHT_AT_ONCE, WRONG, WITH_A_TOOL, FELL_BACK, RIGHT_LATER, WRONG_FLAG, OTHER_WORDS]
 
 
-COUNTED = {record["id"]: (record not in (WRONG, FELL_BACK, WRONG_FLAG), record is FELL_BACK) for record in SEVEN_CASES}  # correct, fell back
+COUNTED = {  # by id: is it correct, and does it fall back?
+    record["id"]: (record not in (WRONG, FELL_BACK, WRONG_FLAG), record is FELL_BACK) for record in SEVEN_CASES
+}
 
 
 def chosen(report, names):
@@ -729,7 +784,8 @@ class Evaluate(LabTest):
         for record in cases:
             answer, fell_back = COUNTED[record["id"]]
             numbers = {"total": 1, "correct": int(answer), "fallbacks": int(fell_back)}
-            self.check(f"evaluate([the case {record['id']!r}], ...)", chosen(self.report([record], tools), numbers), numbers)
+            got = chosen(self.report([record], tools), numbers)
+            self.check(f"evaluate([the case {record['id']!r}], ...)", got, numbers)
 
     def test_e1_e3_counts_every_case(self):
         """E1 Right means that category and needs_human are both as expected.
@@ -741,7 +797,7 @@ class Evaluate(LabTest):
         cases, and does a line of yours ask for its length?
         """
         recorder = Tools()
-        with self.subTest(clause="E1", because="a wrong flag or a fallback is not correct; priority and summary are not compared"):
+        with self.subTest(clause="E1", because="priority and summary are not compared, and a fallback is not correct"):
             self.evaluate(SEVEN_CASES, tools=recorder.table(), total=7, correct=4, fallbacks=1)
         with self.subTest(clause="E1", because="the tools are there for triage"):
             self.check("the tools that ran", recorder.calls, [(HOURS, {})])
@@ -750,7 +806,7 @@ class Evaluate(LabTest):
             self.evaluate(cases, tools=recorder.table(), total=3, correct=2, fallbacks=1)
         with self.subTest(clause="E1", because="without tools a tool call is refused"):
             self.evaluate([RIGHT_AT_ONCE, WRONG, WITH_A_TOOL], total=3, correct=2, fallbacks=0)
-        with self.subTest(clause="E3", because="an outage is not a wrong answer: it passes through, and no case is skipped"):
+        with self.subTest(clause="E3", because="an outage is not a wrong answer: it passes through"):
             outage = ConnectionError("no route")
             cases = [RIGHT_AT_ONCE, case(fresh.name("outage-here"), [outage]), WRONG]
             clients = {record["id"]: Client(*record["replies"]) for record in cases}
@@ -783,6 +839,9 @@ class Evaluate(LabTest):
             self.evaluate(cases, total=4, correct=1, fallbacks=1, schema_valid=3, accuracy=0.25, failures=failures)
 
 
+MIN = "--min-accuracy"
+
+
 class CommandLine(LabTest):
     SCENARIO = {
         "name": fresh.text("three tickets"),
@@ -797,7 +856,10 @@ class CommandLine(LabTest):
     ]
 
     def run_main(self, arguments, cases=CASES, encoding="utf-8"):
-        """Run main on a folder `tickets` with the scenario and these cases; return (exit code, lines of stdout, lines of stderr)."""
+        """Run main on a folder `tickets` with the scenario and these cases.
+
+        Return (exit code, lines of stdout, lines of stderr).
+        """
         files = {"tickets/scenario.json": json.dumps(self.SCENARIO), "tickets/cases.json": json.dumps(cases)}
 
         def main(arguments):
@@ -807,7 +869,7 @@ class CommandLine(LabTest):
         return code, out.splitlines(), err.splitlines()
 
     def test_c1_c4_command_line_prints_a_line_and_the_failures(self):
-        """C1 The first line gives accuracy, correct, fallbacks and min_accuracy; each failure has a line of its own below.
+        """C1 The first line gives accuracy, correct, fallbacks and min_accuracy; each failure has a line below it.
         C2 The exit code is 0 at or above the threshold, and 1 below it.
         C3 A wrong scenario or command line gives exit code 2 and one line on stderr.
         C4 Text from replies and tickets is printed in a form that cannot upset a terminal.
@@ -817,15 +879,15 @@ class CommandLine(LabTest):
         """
         for row in [
             Row("0.667 reaches the scenario's 0.6", options=[], code=0, threshold="0.6", encoding="utf-8"),
-            Row("the option counts, and equal is enough", options=["--min-accuracy", "0.667"], code=0, threshold="0.667", encoding="ascii"),
-            Row("0.667 is below 0.9", options=["--min-accuracy", "0.9"], code=1, threshold="0.9", encoding="cp1252"),
-            Row("0 is a threshold, not a missing one", options=["--min-accuracy", "0"], code=0, threshold="0.0", encoding="utf-8"),
+            Row("equal is enough", options=[MIN, "0.667"], code=0, threshold="0.667", encoding="ascii"),
+            Row("0.667 is below 0.9", options=[MIN, "0.9"], code=1, threshold="0.9", encoding="cp1252"),
+            Row("0 is a threshold, not a missing one", options=[MIN, "0"], code=0, threshold="0.0", encoding="utf-8"),
         ]:
-            with self.subTest(clause="C4", because=f"no terminal makes the program fail, and this one shows {row.encoding}"):
+            with self.subTest(clause="C4", because=f"it works in every terminal, and this one shows {row.encoding}"):
                 code, out, _ = self.run_main(["tickets", *row.options], encoding=row.encoding)
                 with self.subTest(clause="C2", because=row.because):
                     self.check("the exit code", code, row.code)
-                with self.subTest(clause="C1", because="the first line tells the result, and each failure has one line"):
+                with self.subTest(clause="C1", because="a line for the result, and one for each failure"):
                     words = f"accuracy=0.667 correct=2/3 fallbacks=0 min_accuracy={row.threshold}"
                     self.check("the printed lines", out[-2:], [words, Containing("category", OUTAGE)])
                 with self.subTest(clause="C4", because="ESC colours a terminal, U+2028 and a newline break a line"):
@@ -833,4 +895,9 @@ class CommandLine(LabTest):
         with self.subTest(clause="C3", because="the recorded replies run out"):
             short = case(fresh.name("short"), ["?"])
             code, _, err = self.run_main(["tickets"], cases=[short])
-            self.check("the exit code and the last line on stderr", (code, err[-1:]), (2, [Containing(f"'{short['id']}'")]))
+            expected = (2, [Containing(f"'{short['id']}'")])
+            self.check("the exit code and the last line on stderr", (code, err[-1:]), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

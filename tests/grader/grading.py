@@ -23,7 +23,7 @@ from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, verdi
 from grader.text import REASON_LIMIT, shortened
 
 LATE = "it ran longer than"  # in the reason of a call that came to no end
-IMPATIENT = 1.0  # seconds for each further test, when somebody waits and one came to no end
+IMPATIENT = 2.0  # seconds for each further test of a function, when somebody waits and one came to no end
 STOPPED = "it was stopped with Ctrl-C while this call ran"
 LATE_HINT = "Look at the loop around this line, and at what this line waits for. What makes it end?"
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
@@ -222,15 +222,17 @@ def tests_of(lab, module, seed=None):
 def run_tests(tests, session=None, pattern="", progress=None, alone=False):
     """Run the tests that the pattern means, and return their marks. progress(done, total) is called after each.
 
-    alone: somebody waits for it. After a loop without end the others are not waited for as long, and Ctrl-C ends the run
-    and keeps what is known.
+    alone: somebody waits for it. After a loop without end the other tests of that function are not waited for as long, and
+    Ctrl-C ends the run and keeps what is known.
     """
     marks = {test.id(): Mark(test) for test in tests}
     exact = [test for test in tests if marks[test.id()].function == pattern]
     chosen = exact or [test for test in tests if marks[test.id()].matches(pattern)]
-    recorder = Recorder(marks, session)
+    recorder, endless = Recorder(marks, session), set()
     for done, test in enumerate(chosen, start=1):
         mark = marks[test.id()]
+        if mark.function in endless:
+            session.time.seconds = min(session.limits.seconds, IMPATIENT)
         try:
             test.run(recorder)
         except KeyboardInterrupt:
@@ -238,8 +240,10 @@ def run_tests(tests, session=None, pattern="", progress=None, alone=False):
                 raise
             mark.fail(Failure(call=test.last_call and str(test.last_call), reason=STOPPED))
             break
+        if session is not None:
+            session.time.seconds = session.limits.seconds
         if alone and session is not None and any(LATE in (failure.reason or "") for failure in mark.failures):
-            session.time.seconds = min(session.time.seconds, IMPATIENT)
+            endless.add(mark.function)
         if progress:
             progress(done, len(chosen))
     for mark in marks.values():

@@ -132,7 +132,7 @@ MISTAKES = [
     ),
     Mistake(
         "attempts start again after a tool call", ("            tool_calls += 1\n", "            tool_calls += 1\n            refused = 0\n"),
-        tells=["T7", "a good tool call gives no attempt back", "set a counter back"],
+        tells=["T7", "a tool call gives no attempt back", "set a counter back"],
     ),
     Mistake(
         "the client is inside the try",

@@ -100,7 +100,7 @@ class Student(unittest.TestCase):
         self.write("    while True:\n        pass")
         started = time.monotonic()
         said = self.said(self.file, "--timeout", "4", "--hint")
-        self.assertLess(time.monotonic() - started, 4 + 13 * 1.0 + 10)
+        self.assertLess(time.monotonic() - started, 6 * 4 + 4)  # six tests meet it, and three are cut short
         for part in ("it ran longer than 4 s", "while True:", "What makes it end?", "8 of 15 passed"):
             self.assertIn(part, said)
 
