@@ -1,8 +1,8 @@
 """Checks one lab for its author, in seconds: python tests/kit/check.py NAME
 
-It says of each thing that a lab is held to whether it holds: the files, the tests as the grader uses them, the documents, the
-starter, and the submissions of right/, trivial/ and wrong/. Each fault is one line, and the line below it says what to
-run next. `check.py NAME TEXT` grades only the wrong submissions whose row has TEXT in it, and shows the first failure of each.
+It looks at all that a lab is held to: the files, the tests as the grader uses them, the documents, the starter, and the
+submissions of right/, trivial/ and wrong/. Each fault is one line, and the line below it says what to run next.
+`check.py NAME TEXT` grades only the wrong submissions whose row has TEXT in it, and shows how each is refused.
 """
 
 import itertools
@@ -56,7 +56,8 @@ def check_starter(lab, workers):
             yield Fault(f"{path.name} is out of step with solution/ and tests/", "python tests/kit/make_starter.py")
     passed = [mark.name for mark in frame.graded(lab, check_source.starter_of(lab)) if mark.verdict == "passed"]
     if passed:
-        yield Fault(f"the starter passes {', '.join(passed)}: such a test asks for nothing", f"python verify.py starter/{lab}.py")
+        said = f"the starter passes {', '.join(passed)}: such a test asks for nothing"
+        yield Fault(said, f"python verify.py starter/{lab}.py")
 
 
 def check_right(lab, workers):
@@ -72,7 +73,8 @@ def check_right(lab, workers):
     labs = [lab] * len(texts)
     runs = {"in a worker": workers.map(frame.graded, labs, texts.values())}
     for seed in SEEDS:
-        runs[f"in one process at seed {seed}"] = workers.map(frame.graded_here, labs, texts.values(), [seed] * len(texts))
+        seeds = [seed] * len(texts)
+        runs[f"in one process at seed {seed}"] = workers.map(frame.graded_here, labs, texts.values(), seeds)
     for where, results in runs.items():
         for name, marks in zip(texts, results):
             for mark in not_passed(marks):
@@ -209,7 +211,7 @@ def show_faults(lab):
 
 
 def show_wrong(lab, text):
-    """Grade the wrong submissions whose row has this text, print how each is refused; return how many are not as they should."""
+    """Grade the wrong submissions whose row has this text, and print how each is refused; return the number of faults."""
     chosen = [(row, made) for row, made in wrong_of(lab) if text in str(row)]
     faults = 0 if chosen else 1
     for row, made in chosen:
@@ -227,7 +229,8 @@ def show_wrong(lab, text):
 def main(arguments):
     lab, *texts = arguments or [""]
     if lab not in LABS or len(texts) > 1:
-        print(f"check.py: expected a lab ({', '.join(LABS)}) and perhaps a text, got {' '.join(arguments) or 'nothing'}", file=sys.stderr)
+        got = " ".join(arguments) or "nothing"
+        print(f"check.py: expected a lab ({', '.join(LABS)}) and perhaps a text, got {got}", file=sys.stderr)
         return 2
     try:
         return 1 if (show_wrong(lab, *texts) if texts else show_faults(lab)) else 0

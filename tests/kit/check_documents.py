@@ -52,8 +52,10 @@ def signature_faults(lab, text):
     """Yield each function to write whose heading `## 1. name(parameters) -> result` is not as the solution has it."""
     headings = re.findall(r"^## \d\. (\w+\(.*\)) -> ", text, re.MULTILINE)
     shown = [heading.partition("(")[0] for heading in headings]
-    if shown != functions_to_write(lab):
-        yield f"it needs one heading `## 1. name(parameters) -> result` for each of {', '.join(functions_to_write(lab))}, and has {', '.join(shown) or 'none'}"
+    wanted = functions_to_write(lab)
+    if shown != wanted:
+        needed = f"it needs one heading `## 1. name(parameters) -> result` for each of {', '.join(wanted)}"
+        yield f"{needed}, and has {', '.join(shown) or 'none'}"
     for heading in headings:
         if f"def {heading}:" not in solution_of(lab):
             yield f"the heading {heading} is not the solution's signature"
@@ -89,7 +91,8 @@ def example_faults(lab):
     module = importlib.import_module(lab)
     results = doctest.testmod(module, verbose=False)  # else it looks for -v
     if results.failed:
-        yield f"{results.failed} examples in docstrings of solution/{lab}.py are wrong: python -m doctest solution/{lab}.py shows them"
+        command = f"python -m doctest solution/{lab}.py"
+        yield f"{results.failed} examples in docstrings of solution/{lab}.py are wrong: {command} shows them"
     for name in functions_to_write(lab):
         if not doctest.DocTestParser().get_examples(getattr(module, name).__doc__ or ""):
             yield f"the docstring of {name} shows no example (>>> ...)"
@@ -114,4 +117,5 @@ def clause_words(text):
     parts = re.split(CLAUSE, text, flags=re.MULTILINE)
     ends = [re.split(r"\n(?=\n\S|```|## )", part)[0] for part in parts[2::2]]
     words = [set(re.findall(r"(?<!`)`(?! )([^`\n]+)`(?!`)", end)) for end in ends]
-    return dict(zip(parts[1::2], (found - {"(name, what it returned)"} for found in words)))  # the one that is translated
+    translated = {"(name, what it returned)"}  # the one that is
+    return dict(zip(parts[1::2], (found - translated for found in words)))

@@ -38,7 +38,8 @@ def starter_of(lab):
 def check_files(lab, workers=None):
     """A lab has a solution, tests and a contract, and the solution can be made into a starter."""
     again = f"python tests/kit/check.py {lab}"
-    for path, what in ((tests_file(lab), "the tests"), (task_of(lab), "the contract, with a line `- **A1** ...` per clause")):
+    contract = "the contract, with a line `- **A1** ...` per clause"
+    for path, what in ((tests_file(lab), "the tests"), (task_of(lab), contract)):
         if not path.exists():
             yield Fault(f"{path.relative_to(KIT).as_posix()} is missing: it holds {what}", again)
     try:
@@ -78,9 +79,11 @@ def imports(lab, tree):
                 found = True
         elif isinstance(node, ast.ImportFrom) and node.module == lab:
             found = True
-            yield node.lineno, f"what is imported from {lab} is not the submission's: write `import {lab} as {ALIAS}` and {ALIAS}.NAME"
+            mend = f"write `import {lab} as {ALIAS}` and {ALIAS}.NAME"
+            yield node.lineno, f"what is imported from {lab} is not the submission's: {mend}"
         elif MAIN_LAB in names or (isinstance(node, ast.ImportFrom) and node.module == MAIN_LAB):
-            yield node.lineno, f"a helper of {MAIN_LAB} is not the tests' to use: take it from labtest, or write it here"
+            mend = "take it from labtest, or write it here"
+            yield node.lineno, f"a helper of {MAIN_LAB} is not the tests' to use: {mend}"
     if not found:
         yield 1, f"it does not import the lab: write `import {lab} as {ALIAS}`"
 
@@ -91,7 +94,8 @@ def used_at_import(tree):
     while waiting:
         node = waiting.pop()
         if is_of_lab(node):
-            yield node.lineno, f"{ALIAS}.{node.attr} is used while the tests are imported, when there is no submission yet: use it inside a test"
+            when = "while the tests are imported, when there is no submission yet: use it inside a test"
+            yield node.lineno, f"{ALIAS}.{node.attr} is used {when}"
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             waiting += [*getattr(node, "decorator_list", []), *node.args.defaults, *filter(None, node.args.kw_defaults)]
         else:
@@ -109,22 +113,33 @@ def docstrings(tree):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
             lines = (ast.get_docstring(node) or "").splitlines()
             if not any(map(TITLE.match, lines)):
-                yield node.lineno, f"{node.name} does not say which clause it tests: begin its docstring with the clause and a sentence"
+                mend = "begin its docstring with the clause and a sentence"
+                yield node.lineno, f"{node.name} does not say which clause it tests: {mend}"
 
 
 def what_does_not_cross(lab, tree):
     """Yield (line, fault) for objects of the submission, and for the submission read as a file."""
     module = importlib.import_module(lab)
+    files = ("solution", "starter", f"solution/{lab}.py", f"starter/{lab}.py")
     for node in ast.walk(tree):
         named = getattr(module, node.attr, None) if is_of_lab(node) else None
         if isinstance(named, type) and not issubclass(named, BaseException):
-            yield node.lineno, f"an object of {ALIAS}.{node.attr} does not come out of the submission's process: use labtest's (Client) or plain data"
+            mend = "use labtest's (Client) or plain data"
+            yield node.lineno, f"an object of {ALIAS}.{node.attr} does not come out of the submission's process: {mend}"
         if is_of_lab(node) and node.attr.startswith("__"):
-            yield node.lineno, f"{ALIAS}.{node.attr}: the submission is in another process and has no file here: call its functions"
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and "inspect" in [getattr(node, "module", ""), *(alias.name for alias in node.names)]:
+            where = "the submission is in another process and has no file here: call its functions"
+            yield node.lineno, f"{ALIAS}.{node.attr}: {where}"
+        if "inspect" in imported_by(node):
             yield node.lineno, "inspect sees nothing of a submission, which is in another process: call its functions"
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ("solution", "starter", f"solution/{lab}.py", f"starter/{lab}.py"):
+        if isinstance(node, ast.Constant) and node.value in files:
             yield node.lineno, f"{node.value!r}: the submission is not this file: call its functions"
+
+
+def imported_by(node):
+    """Return the names of the modules that a node imports."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
 def import_fault(lab):
@@ -132,7 +147,8 @@ def import_fault(lab):
     try:
         tests = tests_of(lab, RemoteModule(lab))
     except (Exception, SystemExit) as error:
-        places = [f", line {frame.lineno}" for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(tests_file(lab))]
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(tests_file(lab))]
+        places = [f", line {frame.lineno}" for frame in frames]
         said = f"{type(error).__name__}: {error}".splitlines()[0]
         return f"tests/test_{lab}.py{(places or [''])[-1]}: it cannot be imported without a submission: {said}"
     return None if tests else f"tests/test_{lab}.py has no test: write a class of labtest.LabTest with methods test_..."

@@ -1,8 +1,8 @@
 """Puts a part of a submission into the frame of the lab's solution, and grades it.
 
-A part (right/LAB/*.py, wrong/LAB/*.py, trivial/LAB/*.py) holds some of the functions to write with what they need. A definition in it
-stands in the place of the solution's of the same name; what the solution does not have stands before the functions
-to write. So a change of the provided parts touches no part.
+A part (right/LAB/*.py, wrong/LAB/*.py, trivial/LAB/*.py) holds some of the functions to write with what they need. A
+definition in it takes the place of the solution's of the same name; what the solution does not have is put before the
+functions to write. So a change of the provided parts touches no part.
 """
 
 import ast
@@ -93,7 +93,7 @@ def graded(lab, text):
 
 
 def tests_on(lab, text, seed=0):
-    """Return the tests of a lab, their data renamed by seed, on a submission given as text and loaded into this process."""
+    """Return the tests of a lab on a submission given as text and loaded here; their data is renamed by seed."""
     for other in LABS:
         sys.modules.pop(other, None)  # what was loaded here before is no part of this submission
     module = types.ModuleType(lab)

@@ -1,7 +1,8 @@
 """Grades every right submission at 200 seeds and every wrong one at 20: python tests/kit/seeds.py [LAB]
 
 The data of the tests is renamed by the seed, and no verdict may change with it. It takes many minutes; check.py tries
-each right submission at three seeds, and of the wrong ones every fifth at another seed. Exit 1 when a verdict is not as it should be.
+each right submission at three seeds, and of the wrong ones every fifth at another seed. Exit 1 when a verdict is not as
+it should be.
 """
 
 import os
@@ -23,7 +24,8 @@ def right_fault(lab, name, text):
 
 def wrong_fault(lab, row, text):
     """Return the lines of what is wrong with a wrong submission's refusals at all seeds."""
-    said = {seed: check.complaint(row.clause, frame.graded_here(lab, text, seed), most=None) for seed in range(check.WRONG_SEEDS)}
+    marks = {seed: frame.graded_here(lab, text, seed) for seed in range(check.WRONG_SEEDS)}
+    said = {seed: check.complaint(row.clause, refused, most=None) for seed, refused in marks.items()}
     return [f"{row}, seed {seed}: {line}" for seed, line in said.items() if line]
 
 
@@ -39,7 +41,8 @@ def try_lab(lab, workers):
     for line in lines:
         print(line)
     counts = f"{len(right)} right ones at {RIGHT_SEEDS} seeds, {len(wrong)} wrong ones at {check.WRONG_SEEDS}"
-    print(f"{lab}: {counts}: {len(lines)} verdicts are not as they should be ({time.monotonic() - started:.0f} s)", flush=True)
+    took = f"{time.monotonic() - started:.0f} s"
+    print(f"{lab}: {counts}: {len(lines)} verdicts are not as they should be ({took})", flush=True)
     return len(lines)
 
 

@@ -1,6 +1,6 @@
-"""Reads the table of a lab's wrong submissions, wrong/LAB.txt. A row is one mistake, made by a small edit of the solution.
+"""Reads the table of a lab's wrong submissions, wrong/LAB.txt. A row is one mistake: a small edit of the solution.
 
-    P5: isinstance lets true through, because bool is a kind of int || type(priority) is not int => not isinstance(priority, int)
+    P5: isinstance lets true through, since bool is an int || type(priority) is not int => not isinstance(priority, int)
 
     P1: fences are taken off as long as there are any
     -    if text.startswith("```"):
@@ -10,10 +10,10 @@
     -    two places of the solution are changed: a line @@ separates them
     +    each place is looked for on its own
 
-The short form says `CLAUSE: mistake || old => new`, where old is a part of the solution. The long form has the lines of a
-diff below `CLAUSE: mistake`: `-` is taken out, `+` comes in, and a line that begins with a blank stays and shows where. What
-`git diff solution/LAB.py` prints may be put there as it is. The old text occurs exactly once in the solution. A line that
-begins with # is a comment.
+The short form says `CLAUSE: mistake || old => new`, where old is a part of the solution. The long form has the lines of
+a diff below `CLAUSE: mistake`: `-` is taken out, `+` comes in, and a line that begins with a blank stays and shows
+where. What `git diff solution/LAB.py` prints may be put there as it is. The old text occurs exactly once in the solution.
+A line that begins with # is a comment.
 """
 
 import re
@@ -64,7 +64,8 @@ def read_rows(path):
             rows.append(Row(place, *title.groups()))
             bodies.append([])
         elif line.strip() and line[0] not in " +-@#" and not HEADER.match(line):
-            raise TableError(f"{place}: expected `CLAUSE: mistake`, or a line that begins with + - @ # or a blank, got {line!r}")
+            expected = "`CLAUSE: mistake`, or a line that begins with + - @ # or a blank"
+            raise TableError(f"{place}: expected {expected}, got {line!r}")
         elif not line.startswith("#") and not HEADER.match(line):
             if bodies:
                 bodies[-1].append(line)
@@ -81,7 +82,8 @@ def short_edit(row, body):
     if any(map(str.strip, body)):
         raise row.fault("a row has `|| old => new` or lines below it, not both")
     if edit.count(ARROW) != 1:
-        raise row.fault(f"expected `old => new`, got {edit!r}: with another => in it, use lines that begin with - and +")
+        mend = "with another => in it, use lines that begin with - and +"
+        raise row.fault(f"expected `old => new`, got {edit!r}: {mend}")
     return [checked(row, *edit.split(ARROW))]
 
 
