@@ -57,16 +57,22 @@ class Received:
 
     def count(self, line):
         """Count a line before it is decoded; Malformed when it is too much."""
-        self.total += len(line) + ITEM_SIZE * sum(map(line.count, (b",", b"[", b"{")))
+        self.total += weight(line)
         if self.total > TOTAL_LIMIT:
             raise Malformed(f"more than {TOTAL_LIMIT:,} bytes in one test")
 
     def keep(self, text, dropped):
-        """Keep what the submission printed, up to a limit for each test."""
+        """Keep what the submission printed, up to a limit for each test. It has a limit of its own, so it does not count."""
+        self.total -= weight(text.encode("utf-8", "surrogatepass"))
         room = OUTPUT_LIMIT - self.kept
         if text or dropped:
             self.printed.append([text[:room], dropped + len(text[room:])])
             self.kept += len(text[:room])
+
+
+def weight(text):
+    """Return roughly how many bytes of memory the values in a line take."""
+    return len(text) + ITEM_SIZE * sum(map(text.count, (b",", b"[", b"{")))
 
 
 class Given:

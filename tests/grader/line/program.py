@@ -10,6 +10,8 @@ import sys
 from grader.line.protocol import OUTPUT_LIMIT
 
 NAMES = ("stdout", "stderr")
+STANDARD = (0, 1, 2)  # descriptors of stdin, stdout, stderr
+CAPTURE_LIMIT = 16 << 20  # bytes in the file that captures main's output; of more only the end is kept
 ERRORS = ("strict", "backslashreplace")  # how a started Python writes what an encoding lacks, to each of the two
 
 
@@ -53,6 +55,7 @@ class Output(io.RawIOBase):
         self.name, self.descriptor = f"<{name}>", descriptor
         self.kept = kept  # where it goes while it does not go to the descriptor
         self.to_descriptor = False
+        self.end = 0  # of the file at the descriptor, when this stream was the last to write there
 
     def fileno(self):
         return self.descriptor
@@ -61,7 +64,33 @@ class Output(io.RawIOBase):
         return True
 
     def write(self, data):
-        return os.write(self.descriptor, data) if self.to_descriptor else self.kept.write(data)
+        if not self.to_descriptor:
+            return self.kept.write(data)
+        self.make_room()
+        written = os.write(self.descriptor, data)
+        self.end = self.place()
+        return written
+
+    def place(self):
+        """Return how many bytes stand in the file at the descriptor, or -1 when it is not a file (any more)."""
+        try:
+            return os.lseek(self.descriptor, 0, os.SEEK_CUR)
+        except OSError:
+            return -1
+
+    def make_room(self):
+        """End a line that something has written past this stream, and shorten a file that has become too large to its end."""
+        place = self.place()
+        if place > 0 and place != self.end:
+            os.lseek(self.descriptor, -1, os.SEEK_CUR)
+            if os.read(self.descriptor, 1) != b"\n":
+                os.write(self.descriptor, b"\n")
+        if place > CAPTURE_LIMIT:
+            os.lseek(self.descriptor, -2 * OUTPUT_LIMIT, os.SEEK_CUR)
+            last = os.read(self.descriptor, 2 * OUTPUT_LIMIT)
+            os.ftruncate(self.descriptor, 0)
+            os.lseek(self.descriptor, 0, os.SEEK_SET)
+            os.write(self.descriptor, last)
 
     def close(self):
         pass
@@ -140,6 +169,8 @@ class Program:
         The code is what a shell would see: sys.exit() and None are 0, a text goes to stderr and is 1.
         """
         self.fill(files)
+        if self.streams is not None:
+            hold_standard_descriptors()
         captured = [Captured(os.path.dirname(self.folder)) for _ in NAMES]
         with captured[0].file as out, captured[1].file as err:
             streams = self.streams or Streams(None, (out.fileno(), err.fileno()))
@@ -164,7 +195,7 @@ class Program:
         for output, descriptor in zip(streams.outputs, descriptors):
             if output.descriptor != descriptor:
                 os.dup2(descriptor, output.descriptor)
-            output.to_descriptor = True
+            output.to_descriptor, output.end = True, 0
         try:
             streams.install()
             os.chdir(self.folder)
@@ -187,6 +218,14 @@ class Program:
             for output in streams.outputs:
                 os.dup2(nothing, output.descriptor)
             os.close(nothing)
+
+
+def hold_standard_descriptors():
+    """Open nothing where 0, 1 or 2 is closed: else the next file to be opened gets that number."""
+    number = 0
+    while number <= max(STANDARD):
+        number = os.open(os.devnull, os.O_RDWR)
+    os.close(number)
 
 
 def exit_code(main, argv):
