@@ -25,7 +25,7 @@ WORK = ("load", "call", "calls", "main")  # the kinds of messages that begin som
 PRELOADED = ("_sitebuiltins", "argparse", "collections.abc", "tempfile")  # most submissions import these, or loading needs them
 REACH = "a submission may read Python's own files and write in its own folder, and has no network"
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
-TELL_AFTER = 1.0  # seconds of a call, after which a worker on Windows tells each time which line is running
+TELL_AFTER = 1.0  # seconds of work, after which a worker on Windows tells each time which line is running
 PROCESS_LIMIT = 256  # processes and threads of the submission
 
 
@@ -258,15 +258,11 @@ class Worker:
         """Do a piece of work and send the line that answers it, of this kind if it succeeds."""
         self.submission.foreign.clear()
         self.in_call = True
-        if not hasattr(faulthandler, "register"):  # Windows: no signal asks which line is running
-            faulthandler.dump_traceback_later(TELL_AFTER, repeat=True, file=self.said)
         try:
             result = work(*given)
             contents = result if kind == "loaded" else (encode(result),)
         except BaseException as error:
             kind, contents = "raised", self.submission.describe(error)
-        if not hasattr(faulthandler, "register"):
-            faulthandler.cancel_dump_traceback_later()
         with self.lock:
             self.in_call = False
             try:
@@ -285,7 +281,11 @@ class Worker:
         kinds = {kind: getattr(self, kind) for kind in WORK}
         while True:
             kind, fields = self.receive(WORK)
+            if not hasattr(faulthandler, "register"):  # Windows: no signal asks which line is running
+                faulthandler.dump_traceback_later(TELL_AFTER, repeat=True, file=self.said)
             kinds[kind](**fields)
+            if not hasattr(faulthandler, "register"):
+                faulthandler.cancel_dump_traceback_later()
 
 
 def limit_resources(memory, seconds):
