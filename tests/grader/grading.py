@@ -235,8 +235,8 @@ def run_tests(tests, session=None, pattern="", progress=None, alone=False):
             session.time.seconds = min(session.limits.seconds, IMPATIENT)
         try:
             test.run(recorder)
-        except KeyboardInterrupt:
-            if not alone:
+        except KeyboardInterrupt as error:
+            if not alone or type(error) is not KeyboardInterrupt:  # another signal: nobody is there to read what is known
                 raise
             mark.fail(Failure(call=test.last_call and str(test.last_call), reason=STOPPED))
             break

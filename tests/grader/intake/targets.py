@@ -165,7 +165,7 @@ def find_target(path, lab, for_one):
     if place and graded and path.resolve() != KIT:
         raise UsageError(f"{path}: {lab}.py is in the same folder as submissions ({', '.join(each.name for each in graded[:SHOWN])}): name the file or the submissions")
     if for_one and not place and len(graded) > 1:
-        raise UsageError(f"{path}: this looks like a class of {len(graded)}, and the report is of one: name a submission, such as {graded[0].place}")
+        raise UsageError(f"{path}: this looks like a class of {len(graded)}, and the report is of one submission: name it, such as {graded[0].place}")
     if place or for_one:
         place, notes = (place, ()) if place else place_in(path, lab)
         return [Submission(name, place, notes=notes)], [], False
