@@ -1,4 +1,4 @@
-"""kind 16 | passes: all | needs posix
+"""kind 16 | passes: all
 What main prints goes through a process that is given sys.stdout, and one that inherits it.
 """
 
@@ -7,6 +7,7 @@ import subprocess
 
 _COPY = [sys.executable, "-c", "import sys; sys.stdout.buffer.write(open('/dev/stdin', 'rb').read())"]
 _LOADED = [sys.executable, "-c", "print('loaded')"]
+COPY = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"]
 _main = main
 
 
