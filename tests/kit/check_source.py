@@ -147,8 +147,8 @@ def import_fault(lab):
     try:
         tests = tests_of(lab, RemoteModule(lab))
     except (Exception, SystemExit) as error:
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(tests_file(lab))]
-        places = [f", line {frame.lineno}" for frame in frames]
+        frames, own = traceback.extract_tb(error.__traceback__), str(tests_file(lab))
+        places = [f", line {frame.lineno}" for frame in frames if frame.filename == own]
         said = f"{type(error).__name__}: {error}".splitlines()[0]
         return f"tests/test_{lab}.py{(places or [''])[-1]}: it cannot be imported without a submission: {said}"
     return None if tests else f"tests/test_{lab}.py has no test: write a class of labtest.LabTest with methods test_..."

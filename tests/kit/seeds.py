@@ -30,7 +30,7 @@ def wrong_fault(lab, row, text):
 
 
 def try_lab(lab, workers):
-    """Grade the right and wrong submissions of a lab at all seeds; print the figures, and return the number of faults."""
+    """Grade the right and wrong submissions of a lab at all seeds; print the figures, and return how many faults."""
     started = time.monotonic()
     right = {f"solution/{lab}.py": solution_of(lab)}
     right.update((path.name, frame.framed_file(lab, path)) for path in frame.parts("right", lab))

@@ -12,8 +12,8 @@
 
 The short form says `CLAUSE: mistake || old => new`, where old is a part of the solution. The long form has the lines of
 a diff below `CLAUSE: mistake`: `-` is taken out, `+` comes in, and a line that begins with a blank stays and shows
-where. What `git diff solution/LAB.py` prints may be put there as it is. The old text occurs exactly once in the solution.
-A line that begins with # is a comment.
+where. What `git diff solution/LAB.py` prints may be put there as it is. The old text occurs exactly once in the
+solution. A line that begins with # is a comment.
 """
 
 import re

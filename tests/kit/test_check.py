@@ -228,7 +228,7 @@ class Check(unittest.TestCase):
         self.assertEqual(passed, [["ann", "1"], ["bo", "0"]])
 
     def test_every_lab_is_graded_by_one_command(self):
-        """The exit code is 0 when all pass all; reports and options for one lab are refused before anything is graded."""
+        """The exit code is 0 when all pass all; reports and options for one lab are refused first."""
         folder = self.folder.with_name("all")
         shutil.copytree(self.folder, folder, ignore=shutil.ignore_patterns("__pycache__"))
         done = run("verify.py", "--lab", "all", "solution", cwd=folder)

@@ -34,7 +34,7 @@ ROWS = (  # a table, and what is new in the submission that it makes
         ["    return number / 3"],
     ),
     (  # a blank line of the solution may lose its blank in front, as editors do it
-        "H1: context with an empty line\n     return number // 2\n\n\n-def third(number):\n+def third(number, other=0):\n",
+        "H1: an empty line\n     return number // 2\n\n\n-def third(number):\n+def third(number, other=0):\n",
         ["def third(number, other=0):"],
     ),
 )
