@@ -211,7 +211,7 @@ def show_faults(lab):
 
 
 def show_wrong(lab, text):
-    """Grade the wrong submissions whose row has this text, print how each is refused, and return the number of faults."""
+    """Grade the wrong submissions whose row has this text, print how each is refused, and return how many faults."""
     chosen = [(row, made) for row, made in wrong_of(lab) if text in str(row)]
     faults = 0 if chosen else 1
     for row, made in chosen:
