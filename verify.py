@@ -6,7 +6,6 @@ A submission runs in a process of its own, with limits; no line of it runs here.
 import argparse
 import contextlib
 import os
-import re
 import signal
 import sys
 from pathlib import Path
@@ -16,90 +15,19 @@ sys.path.insert(0, str(KIT / "tests"))
 
 from grader.guard import Guard  # noqa: E402 - it stands in tests/
 from grader.intake.archives import unpacked_prefix  # noqa: E402
-from grader.intake.handout import nearest  # noqa: E402
 from grader.intake.sources import LABS, MAIN_LAB, lab_of  # noqa: E402
 from grader.intake.targets import UsageError, find_targets  # noqa: E402
 from grader.line.process import Limits, folder_prefix  # noqa: E402
 from grader.line.session import Session  # noqa: E402
+from grader.options import ALL_LABS, REPORTS, command_line, drawn_seed  # noqa: E402
 from grader.place import PlaceError, check_python, check_room, may_be_the_place  # noqa: E402
-from grader.reports import format_of, formats  # noqa: E402
+from grader.reports import format_of  # noqa: E402
 from grader.text import visible  # noqa: E402
 
 PASSED, FAILED, USAGE_ERROR, SIGNALLED = 0, 1, 2, 128  # exit codes; the number of the signal is added to the last
-ALL_LABS = "all"
-SEEDS = 1_000_000  # 0 and those that are drawn
 FOR_ONE = ("watch", "hint", "all", "k", "q", "debug", "reset")  # options that a class or a report has no use for
-FOR_ONE_LAB = ("watch", "k", "debug", "reset", "resume")  # options that several labs at once have no use for
-REPORTS = formats()
-
-
-class CommandLine(argparse.ArgumentParser):
-    def error(self, message):
-        wrong = re.fullmatch(r"unrecognized arguments: (\S+).*", message)
-        near = wrong and nearest(wrong[1].partition("=")[0], self._option_string_actions)
-        raise UsageError(f"{message}; did you mean {near}?" if near else message)
-
-
-def positive(text):
-    """Return the number above 0 that an option gives."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1e6:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
-    return number
-
-
-def whole(text):
-    """Return the whole number of at least 1 that an option gives."""
-    if not text.isdecimal() or not 0 < int(text) < 1_000_000:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
-    return int(text)
-
-
-def seed(text):
-    """Return the seed that an option gives."""
-    if not text.isdecimal() or int(text) >= SEEDS:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {SEEDS - 1}, got {text}")
-    return int(text)
-
-
-def drawn_seed():
-    """Return a seed that nobody knows before."""
-    import random
-
-    return random.SystemRandom().randrange(1, SEEDS)
-
-
-def command_line():
-    parser = CommandLine(prog="verify.py", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("target", nargs="*", help="starter (the default), solution, a file, a folder that holds one, or a folder of such folders or files")
-    parser.add_argument("--lab", choices=[*LABS, ALL_LABS], help=f"which lab (default: the one that a file is named after, else {MAIN_LAB})")
-    student = parser.add_argument_group("for students")
-    student.add_argument("--watch", action="store_true", help="run again at each save")
-    student.add_argument("--hint", action="store_true", help="add a hint to the first failing test")
-    student.add_argument("--all", action="store_true", help="show every failure")
-    student.add_argument("-k", metavar="PATTERN", default="", help="run a part: a clause, a function, or a part of a test's name")
-    student.add_argument("--fresh", action="store_true", help="give the tests other names and numbers, drawn anew, as a class gets them")
-    student.add_argument("-q", action="store_true", help="print one line")
-    student.add_argument("--debug", action="store_true", help="run in this process, for breakpoint(); this is no grade")
-    student.add_argument("--reset", action="store_true", help="put the original starter back; your file is kept as .bak")
-    limits = parser.add_argument_group("where and how long a submission runs")
-    limits.add_argument("--timeout", metavar="SECONDS", type=positive, default=5.0, help="time for each test (default 5)")
-    limits.add_argument("--memory", metavar="MIB", type=whole, default=512, help="memory of a submission (default 512)")
-    limits.add_argument("--exec", metavar="PREFIX", default="", help="put this command before the interpreter, e.g. docker run ...")
-    limits.add_argument("--python", metavar="NAME", help="the interpreter that runs a submission")
-    limits.add_argument("--no-sandbox", action="store_true", help="Linux: let a submission read your files and use the network")
-    grading = parser.add_argument_group("for instructors")
-    grading.add_argument("--jobs", metavar="N", type=whole, default=os.cpu_count() or 1, help="submissions side by side (default: the cores)")
-    grading.add_argument("--seed", metavar="N", type=seed, help="what --fresh draws, to repeat a run; 0: as the tests are written")
-    grading.add_argument("--resume", metavar="FILE", help="a result of --json: grade only what is new or changed")
-    for name, what in REPORTS.items():
-        grading.add_argument(f"--{name}", metavar="FILE", help=f"write {what[0].lower() + what[1:] if not what[1:2].isupper() else what}")
-    grading.add_argument("--make-handout", metavar="FOLDER|FILE.zip", help="write what students get: no solution, no tests of the kit")
-    grading.add_argument("--make-autograder", metavar="FILE.zip", help="write an autograder for Gradescope")
-    return parser
+FOR_MANY = ("resume", "points", "roster", "gradebook", "grade_column", "feedback", "export_for_similarity")  # options of a class, and of a report
+FOR_ONE_LAB = ("watch", "k", "debug", "reset", *FOR_MANY)  # options that several labs at once have no use for
 
 
 # ---- one submission
@@ -229,7 +157,7 @@ def without_freer(known, options, limits):
     from grader.cohort import look_at_place
 
     now = set(look_at_place(limits, options.lab)[1]) if known and not limits.why_open() else set()
-    kept = [entry for entry in known if now <= set(entry["closed_in"])]
+    kept = [entry for entry in known if entry["reason"] or now <= set(entry["closed_in"])]  # who did not run is graded again anyway
     if len(kept) < len(known):
         complain(f"--resume {options.resume}: {len(known) - len(kept)} of its submissions were less closed in, so they are graded again")
     return kept
@@ -270,6 +198,11 @@ def keeper(options):
 
 def grade_many(submissions, left_out, options, limits, screen):
     """Grade a class; write the reports and show it. Exit code 0 when every submission passes."""
+    from grader.cohort import functions_in
+    from grader.handback import HandBack
+
+    back = HandBack(options, functions_in(options.lab))
+    submissions = back.everybody(submissions)
     wanted, known, keep = wanted_reports(options, submissions), earlier_submissions(options, limits), keeper(options)
     writers = {name: format_of(name).report for name in wanted}  # now: later it could be a file that a submission has rewritten
     from grader.cohort import Stop, grade_class, look_at_place
@@ -281,10 +214,12 @@ def grade_many(submissions, left_out, options, limits, screen):
         raise UsageError(f"{' '.join([*limits.prefix, limits.python])}: {fault}")
     progress = Progress("submissions")
     with Stop() as stop:  # also while reports are written
-        result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress, keep, stop)
+        result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress, keep, stop, back.points)
         progress.clear()
         faults = [stop.fault] * bool(stop.fault) + write_reports(result, wanted, writers, keep)
-    show(screen, class_lines(result, screen))
+        told, more = back.give(result, submissions)
+    show(screen, class_lines(result, screen) + told)
+    faults += more
     if faults:
         raise UsageError("; ".join(faults))
     if not result["complete"]:
@@ -355,7 +290,7 @@ def grade_lab(options, limits):
     wanted = [name for name in REPORTS if getattr(options, name) is not None]
     submissions, left_out, is_class = find_targets(options.target, options.lab, any(map(for_one, wanted)))
     screen = Screen()
-    if is_class or wanted or options.resume is not None:
+    if is_class or wanted or any(getattr(options, name) not in (None, "") for name in FOR_MANY):
         refuse_useless(FOR_ONE, options, "one submission, and without a report")
         return grade_many(submissions, left_out, options, limits, screen)
     report = grade_and_show(submissions[0].place, options, limits, screen)
@@ -383,7 +318,7 @@ def grade_every_lab(options, limits):
 def run(arguments):
     """Do what the command line says; return the exit code."""
     check_python()
-    options = command_line().parse_args(arguments)
+    options = command_line(__doc__).parse_args(arguments)
     makers = [name for name in MAKERS if getattr(options, name) is not None]
     if makers:
         return make(makers[0], options)

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from grader.grading import grade, grade_nothing
 from grader.guard import Guard
-from grader.intake.handout import changed_parts
+from grader.intake.forms import form_of
+from grader.intake.handout import changed_parts, originals
 from grader.intake.sources import Unreadable, read_sources
 from grader.intake.targets import Submission
 from grader.line.errors import Lost
@@ -26,7 +27,7 @@ from grader.line.process import NOT_STARTED, Workers, folder_prefix
 from grader.line.processes import end_other_sessions, guard_this_process, remove_folder
 from grader.line.session import Session
 from grader.place import PlaceError, check_room, may_be_the_place
-from grader.result import SCHEMA
+from grader.result import SCHEMA, functions_of
 
 STOPPED_LIMIT = 5.0  # seconds without a result, after which processes that grade are told to go on
 TERM_LIMIT = 5.0  # seconds that what runs may take after a SIGTERM: who sends it sends SIGKILL soon
@@ -62,13 +63,24 @@ def grade_one(name, place, limits, lab, workers=None):
             return lost_entry(name, lab, place)
         report = grade(place, limits, lab, workers)
         edits = [] if report.load_failure else changed_parts(lab, report.sources[lab])
-        return {**report.as_dict(name), "digest": digest_of(report.sources), "edits": edits}
+        return {**report.as_dict(name), "digest": digest_of(report.sources), "edits": edits, "form": own_form(report.sources.get(lab, ""), lab)}
     except OSError as error:
         return lost_entry(name, lab, f"{NOT_STARTED}: {error}")
 
 
+def own_form(source, lab):
+    """Return form_of a source; "" when nothing was written: everybody's hand-out is the same."""
+    form = form_of(source)
+    return "" if form == form_of_handout(lab) else form
+
+
+@functools.lru_cache(maxsize=None)
+def form_of_handout(lab):
+    return form_of(originals()["starter"].get(f"{lab}.py", {"text": ""})["text"])
+
+
 def lost_entry(name, lab, reason):
-    return {**grade_nothing(name, lab, reason), "digest": "", "edits": []}
+    return {**grade_nothing(name, lab, reason), "digest": "", "edits": [], "form": ""}
 
 
 def taken_over(submissions, known, lab):
@@ -91,10 +103,10 @@ def taken_over(submissions, known, lab):
 # ---- a class
 
 
-def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=None, keep=None, stop=None):
+def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=None, keep=None, stop=None, points=None):
     """Grade a list of Submission (or the first fields of one) with that many processes; return the result, incomplete when stop was asked for in between.
 
-    known: submissions of an earlier result. left_out: names that are not submissions, for the result.
+    known: submissions of an earlier result. left_out: names that are not submissions, for the result. points: {function: points}, else one per test.
     progress(done, total) is called at the beginning and after each; keep(result), then keep(result, submission) for each
     that is graded, with what a kill must not lose.
     """
@@ -104,6 +116,7 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
     result = {
         "schema": SCHEMA, "lab": lab, "kit": kit_digest(lab), "limits": limits.as_dict(), "seed": limits.seed, "complete": False, "missing": [],
         "left_out": list(left_out), "started": started.isoformat(timespec="seconds"), "seconds": 0.0, "tests": tests_as_dicts(lab),
+        "points": points or functions_in(lab),
     }  # all that is read of the kit is read before the first submission runs
     graded = taken_over(submissions, known, lab)
     left = [(number, each.name, each.place) for number, each in enumerate(submissions) if number not in graded]
@@ -127,7 +140,12 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
 
 def told_by_the_place(submission):
     """Return what a result says of a Submission that its grading does not know."""
-    return {"id": submission.id, "late": submission.late, "notes": list(submission.notes)}
+    return {"id": submission.id, "late": submission.late, "notes": list(submission.notes), "export": submission.export, "attempt": submission.attempt}
+
+
+def functions_in(lab):
+    """Return {function: number of its tests} of a lab."""
+    return functions_of({"tests": tests_as_dicts(lab)})
 
 
 def tests_as_dicts(lab):

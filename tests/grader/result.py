@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from grader.files import Lines
+from grader.points import plain, points_of, worth_of
 from grader.text import REASON_LIMIT, shortened, visible
 
 PASSED, FAILED, WAITING, NOT_RUN = VERDICTS = ("passed", "failed", "waiting", "not run")
@@ -16,7 +17,7 @@ GRAVEST = (FAILED, WAITING, NOT_RUN, PASSED)  # what counts for a clause that se
 DID_NOT_RUN, NOT_GRADED = "did not run", "not graded"  # states of a submission, beside PASSED and FAILED
 LEFT_OUT = "Skipped (not submissions)"  # the heading of the names that were left out
 SYMBOLS = {PASSED: "\u2714", FAILED: "\u2718", WAITING: "\u00b7", NOT_RUN: "?"}
-SCHEMA = 2  # of a result
+SCHEMA = 3  # of a result
 KEPT_SUFFIX = ".kept"  # of the file that holds what is graded until the result is written
 LABELS = {"call": "call", "expected": "expected", "got": "got", "failed": "reason", "why": "because", "at": "at"}
 TITLE = re.compile(r"([A-Z]\d+) +(.*)")
@@ -172,13 +173,13 @@ NUMBER, TEXT, OPTIONAL, TEXTS = (int, float), (str,), (str, type(None)), (list,)
 FIELDS = {
     "a result": {
         "schema": (int,), "lab": TEXT, "kit": TEXT, "limits": (dict,), "seed": (int,), "complete": (bool,), "missing": TEXTS, "left_out": TEXTS,
-        "started": TEXT, "seconds": NUMBER, "tests": (list,), "submissions": (list,),
+        "started": TEXT, "seconds": NUMBER, "tests": (list,), "points": (dict,), "submissions": (list,),
     },
     "a test": {"name": TEXT, "function": TEXT, "title": TEXT, "clauses": TEXTS},
     "a submission": {
         "name": TEXT, "path": TEXT, "passed": (int,), "total": (int,), "seconds": NUMBER, "reason": OPTIONAL, "first_failing": OPTIONAL,
         "clauses": (dict,), "marks": (list,), "digest": TEXT, "edits": TEXTS, "closed_in": TEXTS, "why_not": TEXT,
-        "id": TEXT, "late": (bool,), "notes": TEXTS,
+        "id": TEXT, "late": (bool,), "notes": TEXTS, "export": TEXT, "attempt": (int,), "form": TEXT,
     },
     "a mark": {"name": TEXT, "verdict": TEXT, "seconds": NUMBER, "failure": (dict, type(None)), "printed": TEXT},
     "a failure": {"clause": TEXT, "sentence": TEXT, **dict.fromkeys(("call", "expected", "got", "reason", "because", "at"), OPTIONAL), "replies": TEXTS},
@@ -266,6 +267,8 @@ def check_result(result):
     check("a result", result)
     for test in result["tests"]:
         check("a test", test)
+    if set(result["points"]) != {test["function"] for test in result["tests"]} or any(type(each) not in NUMBER for each in result["points"].values()):
+        raise ValueError("points: expected a number for each function")
     for submission in result["submissions"]:
         check_submission(submission, [test["name"] for test in result["tests"]])
 
@@ -290,23 +293,48 @@ def check_submission(submission, names):
 
 
 def row_of(result, submission):
-    """Return a submission with a status, remarks, and one mark for each test of the result, in their order."""
+    """Return a submission with a status, remarks, points (None when it did not run), and one mark per test of the result, in their order."""
     given = {mark["name"]: mark for mark in submission["marks"]}
     blank = {"verdict": NOT_RUN, "seconds": 0.0, "failure": None, "printed": ""}
     marks = [{**blank, **test, **given.get(test["name"], {})} for test in result["tests"]]
     passed = sum(mark["verdict"] == PASSED for mark in marks)
     failed_status = DID_NOT_RUN if submission["reason"] else FAILED
     status = PASSED if marks and passed == len(marks) else failed_status
+    for mark, worth in zip(marks, worth_of(result["points"], marks)):
+        mark.update(max_points=worth, points=worth if mark["verdict"] == PASSED else 0)
     row = {"status": status, **submission, "marks": marks, "passed": passed, "total": len(marks)}
+    row["points"] = None if row["reason"] else points_of(result["points"], marks, PASSED)
     return {**row, "remarks": [f"{row['status']}: {row['reason']}"] * bool(row["reason"]) + ["late"] * row["late"] + row["notes"] + row["edits"]}
 
 
 def rows_of(result):
     """Return a row for each submission; those that were not graded come last, and say so."""
     absent = {"path": "", "seconds": 0.0, "reason": "the grading was interrupted before it", "first_failing": None, "marks": [], "clauses": {},
-              "edits": [], "id": "", "late": False, "notes": []}
+              "edits": [], "id": "", "late": False, "notes": [], "export": "", "attempt": 0, "form": ""}
     missing = [{**absent, "name": name, "status": NOT_GRADED} for name in result["missing"]]
     return [row_of(result, submission) for submission in [*result["submissions"], *missing]]
+
+
+def points_line(result):
+    """Return what the functions are worth as a line of text; "" where each test is worth one point."""
+    points = result["points"]
+    if points == functions_of(result):
+        return ""
+    return f"{plain(sum(points.values()))} points: {', '.join(f'{name} {worth}' for name, worth in points.items())}"
+
+
+def alike(result):
+    """Return lists of the names of submissions that have the same form (see intake/forms.py), where more than one has."""
+    groups = {}
+    for submission in result["submissions"]:
+        if submission["form"]:
+            groups.setdefault(submission["form"], []).append(submission["name"])
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def alike_with(result):
+    """Return {name: names of the others that have the same form}."""
+    return {name: [other for other in names if other != name] for names in alike(result) for name in names}
 
 
 def functions_of(result):

@@ -146,7 +146,7 @@ class Exports(unittest.TestCase):
         for text in ("late, its file is called solution.py", "also handed in, and not graded: anna_1_98_ticket_triage.py"):
             self.assertIn(text, table)
             self.assertIn(text.rpartition("late, ")[2], page)
-        with open(self.folder.with_suffix(".csv"), encoding="utf-8", newline="") as file:
+        with open(self.folder.with_suffix(".csv"), encoding="utf-8-sig", newline="") as file:
             rows = {row["name"]: (row["id"], row["late"], row["notes"].split("; ")[0]) for row in csv.DictReader(file)}
         self.assertEqual(rows, {
             "anna": ("1", "", "also handed in, and not graded: anna_1_98_ticket_triage.py"),

@@ -60,14 +60,15 @@ def submission(name, verdicts, reason=None, text="got", printed="", call=None):
     return {
         "name": name, "path": path, "passed": verdicts.count("p"), "total": len(marks), "seconds": 0.25 * len(marks), "reason": reason,
         "first_failing": first, "clauses": {mark["clauses"][0]: mark["verdict"] for mark in marks}, "marks": marks, "digest": "0" * 64, "edits": [],
-        "closed_in": ["files"], "why_not": "", "id": "7", "late": False, "notes": [],
+        "closed_in": ["files"], "why_not": "", "id": "7", "late": False, "notes": [], "export": f"{name}_ticket_triage.py", "attempt": 1, "form": "",
     }
 
 
 def result(*submissions, missing=()):
     return {
-        "schema": 2, "lab": "ticket_triage", "kit": "0" * 64, "limits": {}, "seed": 0, "complete": not missing, "missing": list(missing), "left_out": [], "seconds": 3.5,
+        "schema": 3, "lab": "ticket_triage", "kit": "0" * 64, "limits": {}, "seed": 0, "complete": not missing, "missing": list(missing), "left_out": [], "seconds": 3.5,
         "started": "2026-10-06T14:03:11+00:00", "tests": TESTS, "submissions": list(submissions),
+        "points": {name: len(clauses.split()) for name, clauses in GROUPS.items()},
     }
 
 
@@ -202,19 +203,37 @@ class Csv(unittest.TestCase):
             path = Path(folder) / "grades.csv"
             files.write(path, WRITERS["csv"](given))
             self.assertEqual(path.read_bytes().count(b"\r\n"), path.read_bytes().count(b"\n"))
-            with open(path, encoding="utf-8", newline="") as file:
+            self.assertEqual(path.read_bytes()[:3], b"\xef\xbb\xbf")  # else Excel takes UTF-8 for something else
+            with open(path, encoding="utf-8-sig", newline="") as file:
                 return list(csv.DictReader(file))
 
     def test_a_gradebook_has_a_row_for_each_submission(self):
-        """Counts, percent, a column a function, the first failing clause, the status; what was not graded has no number."""
-        rows = self.read(result(submission("Cem", MIXED), LOADLESS, submission("Dil", "p" * 15), missing=["Zuri"]))
-        self.assertEqual(list(rows[0]), ["name", "passed", "total", "percent", *GROUPS, "first failing clause", "status", "reason", "id", "late", "notes"])
+        """Counts, percent, a column per function, the first failing clause, the status; who did not run has no number."""
+        late = {**submission("Cem", MIXED), "late": True, "notes": ["a note"], "edits": ["show: provided, and changed here"], "attempt": 2}
+        rows = self.read(result(late, LOADLESS, submission("Dil", "p" * 15), missing=["Zuri"]))
+        more = ["notes", "changed what is provided", "points", "max points", "file", "attempt", "same form as"]
+        self.assertEqual(list(rows[0]), ["name", "passed", "total", "percent", *GROUPS, "first failing clause", "status", "reason", "id", "late", *more])
         self.assertEqual([list(row.values()) for row in rows], [
-            ["Cem", "11", "15", "73.3", "5", "3", "3", "0", "0", "P5", "failed", "", "7", "", ""],
-            ["Ben", "0", "15", "0.0", "0", "0", "0", "0", "0", "P1", "did not run", LOADLESS["reason"], "7", "", ""],
-            ["Dil", "15", "15", "100.0", "6", "3", "3", "2", "1", "", "passed", "", "7", "", ""],
-            ["Zuri", "", "", "", "", "", "", "", "", "", "not graded", "the grading was interrupted before it", "", "", ""],
+            ["Cem", "11", "15", "73.3", "5", "3", "3", "0", "0", "P5", "failed", "", "7", "late", "a note", "show: provided, and changed here", "11", "15",
+             "Cem_ticket_triage.py", "2", ""],
+            ["Ben", "", "15", "", *[""] * 6, "did not run", LOADLESS["reason"], "7", "", "", "", "", "15", "Ben_ticket_triage.py", "1", ""],
+            ["Dil", "15", "15", "100.0", "6", "3", "3", "2", "1", "", "passed", "", "7", "", "", "", "15", "15", "Dil_ticket_triage.py", "1", ""],
+            ["Zuri", "", "15", "", *[""] * 6, "not graded", "the grading was interrupted before it", "", "", "", "", "", "15", "", "", ""],
         ])
+
+    def test_submissions_of_one_form_name_each_other(self):
+        alike = [{**submission(name, MIXED), "form": form} for name, form in (("Ed", "f1"), ("Fay", ""), ("Gus", "f1"), ("Hal", "f2"), ("Ivy", "f1"), ("Jo", ""))]
+        self.assertEqual([row["same form as"] for row in self.read(result(*alike))], ["Gus, Ivy", "", "Ed, Ivy", "", "Ed, Gus", ""])
+
+    def test_a_table_of_the_class_by_clauses(self):
+        """Passed, failed, not written, not run; who did not run is not counted."""
+        given = result(submission("Cem", MIXED), LOADLESS, submission("Dil", "p" * 15), missing=["Zuri"])
+        rows = list(csv.DictReader(WRITERS["clauses"](given).lstrip("\ufeff").splitlines()))
+        counts = {row["clause"]: [row[head] for head in ("passed", "failed", "not written", "not run", "percent passed")] for row in rows}
+        self.assertEqual(list(counts), " ".join(GROUPS.values()).split())
+        self.assertEqual({clause: counts[clause] for clause in ("P1", "P5", "E2", "C1")},
+                         {"P1": ["2", "0", "0", "0", "100"], "P5": ["1", "1", "0", "0", "50"], "E2": ["1", "0", "1", "0", "50"], "C1": ["1", "0", "0", "1", "50"]})
+        self.assertEqual(rows[0]["function"], "parse_triage")
 
     def test_no_cell_is_a_formula(self):
         """Whatever a name begins with; other names stay as they are."""
@@ -262,9 +281,9 @@ class JUnit(unittest.TestCase):
     def test_junitparser_reads_the_same(self):
         """A reader that people use agrees about suites, counts and results."""
         xml = junitparser.JUnitXml.fromstring(WRITERS["junit"](SITUATIONS["nasty"]).encode("utf-8"))
-        self.assertEqual((len(list(xml)), xml.tests, xml.failures, xml.skipped), (len(NASTY) + 3, 330, 121, 0))
+        self.assertEqual((len(list(xml)), xml.tests, xml.failures, xml.skipped), (len(NASTY) + 3, 15 * (len(NASTY) + 3), 4 * len(NASTY) + 45, 0))
         cases = [case for suite in xml for case in suite]
-        self.assertEqual(sum(case.is_passed for case in cases), 209)
+        self.assertEqual(sum(case.is_passed for case in cases), 15 * (len(NASTY) + 3) - (4 * len(NASTY) + 45))
 
 
 class Autograders(unittest.TestCase):

@@ -19,8 +19,9 @@ OTHER_ROOMS = ("solution", "tests", "scenario")  # of a kit that was handed in w
 SHOWN = 3  # names of files in a reason
 ADVICE = {".ipynb": "export it as a .py file", ".txt": "name it .py", ".gz": "unpack it", ".rar": "unpack it", ".7z": "unpack it"}
 
-Submission = collections.namedtuple("Submission", "name place id late notes", defaults=("", False, ()))
-# place: the path of its file, or a text that says why there is none; notes: what is to know beside the verdict
+Submission = collections.namedtuple("Submission", "name place id late notes export attempt", defaults=("", False, (), "", 1))
+# place: the path of its file, or a text that says why there is none; notes: what is to know beside the verdict;
+# export: the name of the file or folder (with a slash) as the platform gave it; attempt: a number from 1, 0 where nothing was handed in
 RESET = "; python verify.py starter --reset --lab {} gives you the original"
 CLAUSE = re.compile(r"[A-Za-z]\d{1,2}")
 
@@ -138,7 +139,9 @@ def submission_of(name, number, entries, lab):
     if others and isinstance(place, Path):
         shown = ", ".join(others[:SHOWN]) + (", ..." if len(others) > SHOWN else "")
         notes = (*notes, f"also handed in, and not graded: {shown}")
-    return Submission(name, place, number, late, notes)
+    tries = [entry for entry in entries if entry.is_dir() or is_submission(entry, lab)]
+    attempt = max([len(tries), 1, handed_in(newest.name).attempt[1] + 1 if handed_in(newest.name).known else 1])
+    return Submission(name, place, number, late, notes, f"{newest.name}/" if newest.is_dir() else newest.name, attempt)
 
 
 def refuse_class_of_classes(path, found, lab):

@@ -3,6 +3,7 @@
 import base64
 import json
 
+from grader.points import plain
 from grader.reports import mark_text, only_row
 from grader.result import FAILED, PASSED
 from grader.text import visible
@@ -12,12 +13,12 @@ LIMIT = 120_000  # bytes: the reporter reads an environment variable, and Linux 
 
 
 def report(result):
-    """The value of a step output that GitHub Classroom's reporter reads: base64 of JSON, a point a test."""
+    """The value of a step output that GitHub Classroom's reporter reads: base64 of JSON, with the points of each test."""
     row = only_row(result)
     for limit in (4000, 1000, 250, 60):
         tests = [classroom_test(mark, limit) for mark in row["marks"]]
         status = "pass" if row["status"] == PASSED else "fail" if row["status"] == FAILED else "error"
-        value = {"version": 1, "status": status, "max_score": row["total"], "tests": tests}
+        value = {"version": 1, "status": status, "max_score": plain(sum(result["points"].values())), "tests": tests}
         encoded = base64.b64encode(json.dumps(value, ensure_ascii=False).encode("utf-8")).decode("ascii")
         if len(encoded) <= LIMIT:
             break
@@ -34,6 +35,6 @@ def classroom_test(mark, limit):
     if len(message) > limit:
         message = f"{message[:limit]} ..."
     return {
-        "name": visible(mark["title"]), "status": "pass" if passed else "fail", "score": int(passed), "message": message,
+        "name": visible(mark["title"]), "status": "pass" if passed else "fail", "score": mark["points"], "message": message,
         "test_code": "", "filename": "", "line_no": 0, "duration": round(mark["seconds"] * 1000),
     }

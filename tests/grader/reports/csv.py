@@ -1,10 +1,11 @@
-"""One row per submission, for a gradebook."""
+"""One row per submission, for a spreadsheet."""
 
 import csv
 import io
 import re
 
-from grader.result import NOT_GRADED, PASSED, functions_of, rows_of
+from grader.points import plain
+from grader.result import PASSED, alike_with, functions_of, rows_of
 from grader.text import visible
 
 SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"  # with one of them a spreadsheet takes a cell for a formula
@@ -19,17 +20,32 @@ def cell(value):
     return FORMULA.sub(r"\1'\2", visible(value)) if isinstance(value, str) else value
 
 
-def report(result):
-    """A gradebook: one row a submission, a column for each group of tests."""
-    functions = list(functions_of(result))
+HEADS = ("name", "passed", "total", "percent")  # then a column per function
+MORE = ("first failing clause", "status", "reason", "id", "late", "notes", "changed what is provided", "points", "max points", "file", "attempt", "same form as")
+
+
+def sheet(heads, rows):
+    """Return a CSV as Excel and others read it: with a mark that says UTF-8, each text guarded."""
     text = io.StringIO(newline="")
-    table = csv.writer(text)
-    table.writerow(map(cell, ["name", "passed", "total", "percent", *functions, "first failing clause", "status", "reason", "id", "late", "notes"]))
-    for row in rows_of(result):
-        counts = [sum(mark["function"] == name and mark["verdict"] == PASSED for mark in row["marks"]) for name in functions]
-        numbers = [row["passed"], row["total"], round(100 * row["passed"] / max(row["total"], 1), 1), *counts]
-        if row["status"] == NOT_GRADED:
-            numbers = [""] * len(numbers)  # a 0 would be a grade
-        notes = "; ".join(row["notes"] + row["edits"])
-        table.writerow(map(cell, [row["name"], *numbers, row["first_failing"] or "", row["status"], row["reason"] or "", row["id"], "late" if row["late"] else "", notes]))
+    text.write("\ufeff")
+    csv.writer(text).writerows(list(map(cell, row)) for row in [heads, *rows])
     return text.getvalue()
+
+
+def report(result):
+    """A gradebook: one row per submission, a column for each group of tests. Who did not run has empty cells, not zeros."""
+    functions, others = list(functions_of(result)), alike_with(result)
+    return sheet([*HEADS, *functions, *MORE], [cells_of(result, row, functions, others.get(row["name"], [])) for row in rows_of(result)])
+
+
+def cells_of(result, row, functions, others):
+    """Return the cells of a submission, in the order of the heads; others: the names of those of the same form."""
+    ran, most = row["points"] is not None, plain(sum(result["points"].values()))
+    counts = [sum(mark["function"] == name and mark["verdict"] == PASSED for mark in row["marks"]) for name in functions]
+    percent = round(100 * row["points"] / max(most, 1e-9), 1) if ran else ""
+    passed, *counts = [row["passed"], *counts] if ran else [""] * (1 + len(functions))
+    return [
+        row["name"], passed, row["total"], percent, *counts, (row["first_failing"] or "") if ran else "", row["status"], row["reason"] or "",
+        row["id"], "late" if row["late"] else "", "; ".join(row["notes"]), "; ".join(row["edits"]),
+        row["points"] if ran else "", most, row["export"], row["attempt"] or "", ", ".join(others),
+    ]

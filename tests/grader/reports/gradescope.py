@@ -10,7 +10,7 @@ FOR_ONE = True
 
 
 def report(result):
-    """results.json of Gradescope: a point a test, no score at the top, which would override their sum."""
+    """results.json of Gradescope: the points of each test, no score at the top, which would override their sum."""
     row = only_row(result)
     functions = list(functions_of(result))
     seen = dict.fromkeys(functions, 0)
@@ -20,7 +20,7 @@ def report(result):
         passed = mark["verdict"] == PASSED
         tests.append({
             "name": visible(mark["title"]), "number": f"{functions.index(mark['function']) + 1}.{seen[mark['function']]}",
-            "score": int(passed), "max_score": 1, "status": "passed" if passed else "failed", "visibility": "visible",
+            "score": mark["points"], "max_score": mark["max_points"], "status": "passed" if passed else "failed", "visibility": "visible",
             "output": "" if passed else mark_text(mark), "output_format": "text",
         })
     output = "\n".join([f"{row['passed']} of {row['total']} passed", *map(visible, row["remarks"]), *seed_lines(result)])

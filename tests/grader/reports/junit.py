@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 
 from grader.reports import failure_lines
-from grader.result import NOT_RUN, PASSED, rows_of
+from grader.result import NOT_RUN, PASSED, points_line, rows_of
 from grader.text import visible, visible_lines
 
 
@@ -14,6 +14,8 @@ def report(result):
     for row in rows:
         suite = ET.SubElement(root, "testsuite", name=visible(row["name"]), **counts_of([row]))
         suite.attrib.update(time=format(sum(mark["seconds"] for mark in row["marks"]), ".3f"), timestamp=visible(result["started"])[:19])
+        if points_line(result) and row["points"] is not None:
+            ET.SubElement(ET.SubElement(suite, "properties"), "property", name="points", value=str(row["points"]))
         for mark in row["marks"]:
             suite.append(testcase(row, mark))
     ET.indent(root)
