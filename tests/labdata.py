@@ -255,7 +255,7 @@ def cuts(text, draw):
 
 def slips(text, draw):
     """Yield the text with one character dropped, doubled or swapped with the next, at many places, or its start lost."""
-    for place in draw.sample(range(len(text) - 1), min(24, len(text) - 1)):
+    for place in draw.sample(range(len(text) - 1), min(12, len(text) - 1)):
         head, char, tail = text[:place], text[place], text[place + 1 :]
         yield Edit("a character is dropped", head + tail)
         yield Edit("a character is doubled", head + char * 2 + tail)
@@ -288,13 +288,13 @@ def words(text, draw):
 def keys(text, draw):
     """Yield the text with one of its keys in another style, without its quotes, or given a second time."""
     found = tokens(text)
-    for token, after in zip(found, found[1:]):
-        if token[0][0] != '"' or after[0] != ":":
-            continue
-        key = token[0][1:-1]
-        for style in STYLED_KEYS:
-            yield Edit("a key is written in another way", replaced(text, token.span(), f'"{style(key)}"'))
-        yield Edit("a key has no quotes", replaced(text, token.span(), key))
+    own = [token for token, after in zip(found, found[1:]) if token[0][0] == '"' and after[0] == ":"]
+    for style in STYLED_KEYS if own else ():
+        token = draw.choice(own)
+        key = style(token[0][1:-1])
+        yield Edit("a key is written in another way", replaced(text, token.span(), f'"{key}"'))
+    for token in own:
+        yield Edit("a key has no quotes", replaced(text, token.span(), token[0][1:-1]))
         yield Edit("a key is given twice", replaced(text, token.span(), f"{token[0]}: null, {token[0]}"))
 
 

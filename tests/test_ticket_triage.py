@@ -186,10 +186,9 @@ class ParseTriage(LabTest):
             *[
                 Row(
                     "a text that only looks broken is returned letter by letter",
-                    raw=json.dumps(answer, ensure_ascii=escaped), gives=answer,
+                    raw=json.dumps(answer, ensure_ascii=number % 2 == 0), gives=answer,
                 )
-                for answer in [{**ANSWER, "summary": text} for text in LOOKS_BROKEN]
-                for escaped in (True, False)
+                for number, answer in enumerate({**ANSWER, "summary": text} for text in LOOKS_BROKEN)
             ],
         ], clause="P2", hint="Which line of yours changes the text before it is decoded, or the value afterwards?")
         self.refuses_each(lab.TriageError, parsing, [
@@ -708,7 +707,7 @@ class Triage(LabTest):
             Row("an argument given twice in a tool call", replies=[inside, RAW]),
         ], clause="P2", attempts=2, asked=2, ran=0, after=self.counted)
         almost = {True: [], False: []}
-        for edit in edits(hours, fresh.random("triage"), count=120):
+        for edit in edits(hours, fresh.random("triage"), count=60):
             almost[same(said_by(edit.text), HOURS_CALL)].append(Row(edit.because, replies=[edit.text, RAW]))
         self.answers(almost[True], clause="P2", max_attempts=1, attempts=1, tool_calls=1)
         self.falls_back(almost[False], clause="P2", max_attempts=1, attempts=1, asked=1, ran=0, after=self.counted)
