@@ -53,7 +53,7 @@ def total_lines(result):
         lines.append(f"The same but for names, comments, blanks and order: {some(names)}. This is a hint, not a verdict.")
     if len(alike(result)) > ALIKE:
         lines.append(f"({len(alike(result)) - ALIKE} more such groups are in the CSV and on the page)")
-    return lines + seed_lines(result) + [visible(line) for line in sandbox_lines(result)]
+    return [*lines, *map(visible, sandbox_lines(result)), *seed_lines(result)]
 
 
 def some(names):
