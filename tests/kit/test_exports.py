@@ -12,7 +12,7 @@ from unittest import mock
 from kit import KIT, run
 
 from grader.intake import archives
-from grader.intake.platforms import handed_in, is_of, natural
+from grader.intake.platforms import handed_in, is_of, natural, users_of
 from grader.intake.targets import UsageError, find_targets
 from grader.screen.screen import fitted, width_of
 
@@ -33,6 +33,15 @@ class Names(unittest.TestCase):
             ("Ben 2_9_assignsubmission_onlinetext_", "Ben 2", "9", False, ""),
             ("HW 1_alee_attempt_2026-11-30-10-15-00_ticket_triage.py", "alee", "", False, "ticket_triage.py"),
             ("12345-67890 - Ivy Lo - Nov 30, 2026 1015 AM", "Ivy Lo", "12345-67890", False, ""),
+            ("12345-67890 - Ivy-Jo - Lo - 30 November, 2026 1015", "Ivy-Jo - Lo", "12345-67890", False, ""),
+            ("anon_x1Y2z_678_ticket_triage.py", "anon_x1Y2z", "x1Y2z", False, "ticket_triage.py"),
+            ("LATE_anon_x1Y2z_678_ticket_triage.py", "anon_x1Y2z", "x1Y2z", True, "ticket_triage.py"),
+            ("o_brien_12_34_ticket_triage.py", "o_brien", "12", False, "ticket_triage.py"),
+            ("mu\u0308ller_12_34_ticket_triage.py", "mu\u0308ller", "12", False, "ticket_triage.py"),
+            ("\u05e9\u05dc\u05d5\u05dd_12_34_TICKET_TRIAGE.PY", "\u05e9\u05dc\u05d5\u05dd", "12", False, "TICKET_TRIAGE.PY"),
+            ("Lee, Anna_77_ticket_triage - Kopie.py", "Lee, Anna", "77", False, "ticket_triage - Kopie.py"),
+            ("Group 1-Anna Lee_12_assignsubmission_file_", "Group 1-Anna Lee", "12", False, ""),
+            ("leeanna_12_text.html", "leeanna", "12", False, "text.html"),
         ]
         for name, student, number, late, file in rows:
             with self.subTest(name=name):
@@ -43,7 +52,9 @@ class Names(unittest.TestCase):
 
     def test_the_newest_attempt_sorts_last(self):
         for older, newer in (
-            ("a_1_2_ticket_triage.py", "a_1_3_ticket_triage-1.py"), ("a_1_2_ticket_triage-9.py", "a_1_3_ticket_triage-10.py"),
+            ("a_1_2_ticket_triage.py", "a_1_3_ticket_triage-1.py"), ("a_1_98_ticket_triage.py", "a_1_100_ticket_triage.py"),
+            ("1-2 - A B - 30 November, 2026 1015", "1-2 - A B - 1 December, 2026 915"),
+            ("a_1_2_ticket_triage-9.py", "a_1_3_ticket_triage-10.py"),
             ("x_a_attempt_2026-09-30-10-15-00_t.py", "x_a_attempt_2026-11-30-10-15-00_t.py"),
             ("1-2 - A B - Nov 30, 2026 1015 AM", "1-2 - A B - Nov 30, 2026 115 PM"), ("1-2 - A B - Nov 30, 2026 1215 AM", "1-2 - A B - Nov 30, 2026 915 AM"),
             ("1-2 - A B - Nov 30, 2026 1015 PM", "1-2 - A B - Dec 1, 2026 915 AM"), ("a_1_t.py", "a_1_t (1).py"),
@@ -53,12 +64,25 @@ class Names(unittest.TestCase):
     def test_a_file_of_the_lab_is_known_by_what_others_made_of_its_name(self):
         for name in ("ticket_triage.py", "TICKET_TRIAGE.PY", "ticket_triage(1).py", "ticket_triage (1).py", "ticket_triage 2.py", "ticket_triage-1.py",
                      "ticket_triage copy.py", "ticket_triage copy 2.py", "ticket_triage - Copy.py", "ticket_triage - Copy (2).py", "ticket_triage - Kopie.py",
-                     "ticket_triage — копия.py".replace("—", "-"), "Copy of ticket_triage.py", "Kopie von ticket_triage.py", "ticket_triage - Anna Lee.py", "anna_ticket_triage.py"):
+                     "ticket_triage — копия.py".replace("—", "-"), "Copy of ticket_triage.py", "Kopie von ticket_triage.py", "ticket_triage - Anna Lee.py", "anna_ticket_triage.py",
+                     "Anna Lee - ticket_triage.py", "anna-ticket_triage.py", "anna ticket_triage.py", "a.lee.ticket_triage.py"):
             self.assertTrue(is_of(name, LAB), name)
         for name in ("ticket_triage.backup.py", "ticket_triage.py.txt", "ticket_triage", "test_triage.py", "ticket_triage_old.py", "triage.py", "ticket_triage.pyc", ""):
             self.assertFalse(is_of(name, LAB), name)
         for name in ("_" * 255, "1_" * 120, "a_1_" * 60 + ".py", " (1)" * 60 + ".py", " - " * 80, "_attempt_" * 28):  # as long as names can be
             is_of(handed_in(name).file, LAB)
+
+    def test_users_of_blackboard_may_hold_underscores(self):
+        """What all begin with is the assignment; two users are never taken for one."""
+        time = "attempt_2026-11-30-10-15-00_ticket_triage.py"
+        rows = [
+            (["Lab 1_alee", "Lab 1_b_ek", "Lab 1_c_ek"], ["alee", "b_ek", "c_ek"]), (["Lab_1_alee"], ["alee"]), (["Lab_1_alee", "Lab_1_alee"], ["alee", "alee"]),
+            (["One_a_ek", "Two_b_ek"], ["One_a_ek", "Two_b_ek"]), (["Lab_1_x", "Lab_1_xy"], ["x", "xy"]),
+        ]
+        for heads, users in rows:
+            names = [f"{head}_{time}" for head in heads]
+            self.assertEqual([users_of(names)[name] for name in names], users)
+        self.assertEqual(users_of(["anna_1_ticket_triage.py", "notes.txt"]), {})
 
     def test_people_sort_numbers_by_size(self):
         self.assertEqual(sorted(["Student 10", "student 2", "Bo", "7", "42", "Student 1"], key=natural), ["7", "42", "Bo", "Student 1", "student 2", "Student 10"])
@@ -184,6 +208,15 @@ class Zips(unittest.TestCase):
             self.assertEqual(found[2].place, "it holds only essay.pdf, and no ticket_triage.py")
         done = run(KIT / "verify.py", path, "--seed", "0", "--timeout", "30")
         self.assertEqual((done.returncode, done.stdout.count(" 0 of 15")), (1, 3), done.stderr)
+
+    def test_names_in_a_zip_are_read_as_they_were_meant(self):
+        """UTF-8 that says so, UTF-8 that does not, and the code page of DOS."""
+        for told, flag, name in ((b"J\xc3\xb6rg", 0, "J\u00f6rg"), (b"J\x94rg", 0, "J\u00f6rg"), (b"Anna", 0, "Anna"), ("\u5c71\u7530".encode("utf-8"), 0, "\u5c71\u7530")):
+            entry = zipfile.ZipInfo("x")
+            entry.filename, entry.flag_bits = told.decode("cp437"), flag
+            self.assertEqual(archives.name_of(entry), name)
+        path = self.zipped("class.zip", {"\u0141ucja \u017bak_1_assignsubmission_file_/ticket_triage.py": "x = 1", "J\u00f6rg_2_assignsubmission_file_/ticket_triage.py": "x = 1"})
+        self.assertEqual([each.name for each in find_targets([str(path)], LAB)[0]], ["J\u00f6rg", "\u0141ucja \u017bak"])
 
     def test_one_submission_is_graded_from_its_zip(self):
         done = run(KIT / "verify.py", self.zipped("mine.zip", {"hw/ticket_triage.py": (KIT / "solution" / "ticket_triage.py").read_bytes()}), "-q", "--timeout", "30")

@@ -4,6 +4,7 @@ Only Python files and further zips are written out; of other files the names are
 and size and number are bounded, whatever the zip says of itself.
 """
 
+import contextlib
 import os
 import stat
 import tempfile
@@ -16,6 +17,7 @@ FILE_LIMIT = (1 << 20) + 1  # bytes that are written of one file: one more than 
 ZIP_LIMIT = 8 << 20  # bytes of a zip inside another
 ALL_LIMIT = 256 << 20  # bytes that are written of one zip
 DEPTH_LIMIT = 12  # folders inside each other
+UTF_8 = 0x800  # the bit of an entry that says so
 NAME_LIMIT = 200  # characters of one of them
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)  # an unknown method, a password
 
@@ -59,7 +61,7 @@ def unpack(path):
                 try:
                     room -= write_entry(archive, entry, folder)
                 except FAULTS:
-                    left_out.append(entry.filename)
+                    left_out.append(name_of(entry))
                 if room < 0:
                     raise ArchiveError(f"it holds more than {ALL_LIMIT:,} bytes")
     except FAULTS as error:
@@ -84,10 +86,18 @@ def write_entry(archive, entry, folder):
     return len(data)
 
 
+def name_of(entry):
+    """Return an entry's name: many programs write UTF-8 and do not say so, and then zipfile reads the code page of DOS."""
+    if not entry.flag_bits & UTF_8:
+        with contextlib.suppress(UnicodeError):
+            return entry.filename.encode("cp437").decode("utf-8")
+    return entry.filename
+
+
 def safe_parts(entry):
     """Return the parts of an entry's name; ValueError when they lead elsewhere, or the entry is a link or a device."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
-    parts = entry.filename.replace("\\", "/").rstrip("/").split("/")
+    parts = name_of(entry).replace("\\", "/").rstrip("/").split("/")
     wrong = any(part in ("", ".", "..") or len(part) > NAME_LIMIT or ":" in part or "\0" in part for part in parts)
     if wrong or len(parts) > DEPTH_LIMIT or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise ValueError("a name that leads elsewhere")

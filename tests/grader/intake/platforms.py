@@ -2,26 +2,30 @@
 
 The forms, as seen in exports (NAME is the student's, FILE what was handed in; a folder may stand in for a file):
     Moodle       NAME_12345_assignsubmission_file_FILE, and _onlinetext_
-    Canvas       NAME_12345_67890_FILE, NAME_LATE_12345_67890_FILE; sent again: FILE with -1, -2
+    Canvas       NAME_12345_67890_FILE, NAME_LATE_12345_67890_FILE; sent again: FILE with -1, -2; unnamed: anon_x1Y2z_67890_FILE
     Blackboard   ASSIGNMENT_USER_attempt_2026-11-30-10-15-00_FILE
-    Brightspace  12345-67890 - NAME - Nov 30, 2026 1015 AM
-    others       NAME_12345_FILE, NAME_FILE, FILE - NAME
+    Brightspace  12345-67890 - NAME - Nov 30, 2026 1015 AM, or 30 November, 2026 1015
+    others       NAME_12345_FILE, NAME_FILE, FILE - NAME, NAME - FILE
 """
 
 import collections
+import os
 import re
 
 FORMS = [re.compile(form) for form in (
     r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)",
-    r"(?P<name>.+?)_(?P<late>LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)",
-    r".+_(?P<name>[^_]+)_attempt_(?P<time>\d{4}-\d\d-\d\d-\d\d-\d\d-\d\d)_?(?P<file>.*)",
-    r"(?P<id>\d+-\d+) - (?P<name>.+?) - (?P<time>[A-Z][a-z]{2} \d{1,2}, \d{4} \d{3,4} [AP]M)(?P<file>)",
+    r"(?P<late>LATE_)?(?P<name>anon_(?P<id>\w{1,20}?))_(?P<upload>\d+)_(?P<file>.+)",
+    r"(?P<name>.+?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<upload>\d+)_(?P<file>.+)",
+    r"(?P<task>.+_)(?P<name>[^_]+)_attempt_(?P<time>\d{4}-\d\d-\d\d-\d\d-\d\d-\d\d)_?(?P<file>.*)",
+    r"(?P<id>\d+-\d+) - (?P<name>.+?) - (?P<time>(?:[A-Z][a-z]{2,8} \d{1,2}|\d{1,2} [A-Z][a-z]{2,8}),? \d{4} \d{3,4}(?: [AP]M)?)(?P<file>)",
     r"(?P<name>.+?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<file>.+)",
 )]
+BLACKBOARD = next(form for form in FORMS if "_attempt_" in form.pattern)
 COPY_WORDS = "copy|copie|kopie|kopia|copia|cópia|kopi|kopya|копия|副本|コピー"  # what systems add to a name that is taken
 COPIES = re.compile(rf"(?:[ _-]*\(\d+\)|[ _-]+\d+|[ _-]+(?:{COPY_WORDS})(?:[ _-]*\(?\d+\)?)?)$", re.IGNORECASE)
 COPY_OF = re.compile(rf"(?:{COPY_WORDS})(?: of| de| di| von|) +", re.IGNORECASE)
 NUMBER = re.compile(r"(\d+)\)?$")
+MARKS = "_- ."  # between a student's name and the file's
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 Handed = collections.namedtuple("Handed", "student id late attempt file known")
@@ -34,20 +38,32 @@ def handed_in(name):
     for form in FORMS:
         match = form.fullmatch(name)
         if match:
-            parts = {"id": "", "late": None, "time": "", **match.groupdict()}
-            return Handed(parts["name"], parts["id"], bool(parts["late"]), (moment(parts["time"]), copy_number(parts["file"])), parts["file"], True)
-    return Handed(name, "", False, ((), copy_number(name)), name, False)
+            parts = {"id": "", "late": None, "time": "", "upload": "0", **match.groupdict()}
+            attempt = moment(parts["time"]), int(parts["upload"][:18]), copy_number(parts["file"])
+            return Handed(parts["name"], parts["id"], bool(parts["late"]), attempt, parts["file"], True)
+    return Handed(name, "", False, ((), 0, copy_number(name)), name, False)
+
+
+def users_of(names):
+    """Return {name: user} of names of Blackboard. Assignment and user may both hold underscores: what all begin with is the assignment."""
+    heads = {name: match["task"] + match["name"] for name in names for match in [BLACKBOARD.fullmatch(name)] if match}
+    common = os.path.commonprefix(list(heads.values())).rpartition("_")[0]
+    if len(set(heads.values())) > 1:
+        return {name: head[len(common) + 1 :] if common else head for name, head in heads.items()}
+    return {name: handed_in(name).student for name in heads}
 
 
 def moment(text):
     """Return a time of a platform as a tuple that sorts, or () without one."""
     if text[:4].isdecimal():
         return tuple(map(int, text.split("-")))
-    if not text or text[:3] not in MONTHS:
+    words = text.replace(",", "").split()  # strptime would depend on the language that is set
+    month = next((word for word in words if word[:3] in MONTHS), None)
+    if month is None:
         return ()
-    month, day, year, clock, half = text.replace(",", "").split()  # strptime would depend on the language that is set
-    hour = int(clock[:-2]) % 12 + (12 if half == "PM" else 0)
-    return int(year), MONTHS.index(month) + 1, int(day), hour, int(clock[-2:])
+    day, year, clock = (word for word in words if word.isdecimal())
+    hour = int(clock[:-2]) if words[-1] == clock else int(clock[:-2]) % 12 + (12 if words[-1] == "PM" else 0)
+    return int(year), MONTHS.index(month[:3]) + 1, int(day), hour, int(clock[-2:])
 
 
 def copy_number(file):
@@ -73,15 +89,16 @@ def original_stem(file):
 def is_of(file, lab):
     """Return whether a file is one of the lab by its name, whatever a platform, a browser or its author made of it."""
     stem = original_stem(file)
-    return file.lower().endswith(".py") and (stem == lab or stem.endswith(f"_{lab}") or stem.startswith(f"{lab} - "))
+    return file.lower().endswith(".py") and (stem == lab or stem.endswith(tuple(f"{mark}{lab}" for mark in MARKS)) or stem.startswith(f"{lab} - "))
 
 
 def owner_of(file, lab):
-    """Return the student's name in FILE - NAME, NAME_FILE, or the stem as it is."""
+    """Return the student's name in FILE - NAME, NAME_FILE, NAME - FILE, or the stem as it is."""
     stem, original = file[: len(stem_of(file))], original_stem(file)
     if original.startswith(f"{lab} - "):
         return stem[len(lab) + 3 :]
-    return stem[: -len(lab) - 1] if original == stem.lower() and original.endswith(f"_{lab}") else stem
+    own = stem[: -len(lab)].rstrip(MARKS) if original == stem.lower() and original != lab and original.endswith(lab) else ""
+    return own or stem
 
 
 def natural(name):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from grader.intake.archives import ArchiveError, unpack
 from grader.intake.handout import KIT, nearest, originals
-from grader.intake.platforms import handed_in, is_of, natural, owner_of
+from grader.intake.platforms import handed_in, is_of, natural, owner_of, users_of
 from grader.intake.sources import lab_of
 from grader.text import look_of
 
 # what systems, editors and archives leave: it is nobody's submission
-SYSTEM = re.compile(r"\.(git|svn|hg|DS_Store|idea|vscode|venv|ipynb_checkpoints|Trash.*|_.*)$|__MACOSX$|__pycache__$|node_modules$|Thumbs\.db$|desktop\.ini$")
+SYSTEM = re.compile(r"\.(git|svn|hg|DS_Store|idea|vscode|venv|ipynb_checkpoints|Trash.*|_.*)$|__MACOSX$|__pycache__$|node_modules$|Thumbs\.db$|~\$|\.~lock\.|desktop\.ini$")
 OTHER_ROOMS = ("solution", "tests", "scenario")  # of a kit that was handed in whole
 SHOWN = 3  # names of files in a reason
 ADVICE = {".ipynb": "export it as a .py file", ".txt": "name it .py", ".gz": "unpack it", ".rar": "unpack it", ".7z": "unpack it"}
@@ -106,6 +106,7 @@ def find_class(folder, lab):
     """Return (submissions in the order of names, names that are left out) of a folder of submissions."""
     students, left_out = {}, []  # (name, id) -> the entries that are theirs
     entries = [entry for entry in sorted(folder.iterdir()) if not is_system(entry)]
+    users = users_of(entry.name for entry in entries)
     flat = any(entry.is_file() and handed_in(entry.name).known and is_submission(entry, lab) for entry in entries)
     for entry in entries:
         handed = handed_in(entry.name)
@@ -113,9 +114,9 @@ def find_class(folder, lab):
             if entry.name[0] in "._" and not any(is_submission(path, lab) for path in files_below(entry)):
                 left_out.append(entry.name)
                 continue
-            key = handed.student, handed.id
+            key = users.get(entry.name, handed.student), handed.id
         elif is_submission(entry, lab) or (flat and handed.known):
-            key = handed.student if handed.known else owner_of(entry.name, lab), handed.id
+            key = users.get(entry.name, handed.student) if handed.known else owner_of(entry.name, lab), handed.id
         else:
             left_out.append(entry.name)
             continue
@@ -135,12 +136,12 @@ def submission_of(name, number, entries, lab):
         place, notes = newest, ()
     else:
         place, notes = choose([newest] if alone else entries, lab, folder)
-    others = [entry.name for entry in entries if entry != newest]
+    others = [entry.name for entry in entries if entry != newest and handed_in(entry.name).file != ".txt"]  # Blackboard's own note on each attempt
     if others and isinstance(place, Path):
         shown = ", ".join(others[:SHOWN]) + (", ..." if len(others) > SHOWN else "")
         notes = (*notes, f"also handed in, and not graded: {shown}")
-    tries = [entry for entry in entries if entry.is_dir() or is_submission(entry, lab)]
-    attempt = max([len(tries), 1, handed_in(newest.name).attempt[1] + 1 if handed_in(newest.name).known else 1])
+    tries = {handed_in(entry.name).attempt for entry in entries if entry.is_dir() or is_submission(entry, lab)}
+    attempt = max([1, len(tries), handed_in(newest.name).attempt[-1] + 1 if handed_in(newest.name).known else 1])
     return Submission(name, place, number, late, notes, f"{newest.name}/" if newest.is_dir() else newest.name, attempt)
 
 

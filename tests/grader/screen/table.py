@@ -27,7 +27,7 @@ def class_lines(result, screen):
         first, *more = fold(visible(remark), max(room, 20))
         lines.append(f"{start}{marks}  {first}".rstrip())
         lines += [" " * (screen.width - room) + line for line in more]
-    return lines + [""] + [row for line in total_lines(result) for row in fold(line, screen.width)]
+    return lines + ["", *total_lines(result)]
 
 
 def total_lines(result):
