@@ -170,7 +170,7 @@ def wanted_reports(options, submissions):
         if not path or list(wanted.values()).count(path) > 1 or path.endswith(".py"):
             raise UsageError(f"--{name} {path}: expected a file of its own, and not a Python file")
         if not Path(path).resolve().parent.is_dir():
-            raise UsageError(f"--{name} {path}: there is no folder for it")
+            raise UsageError(f"--{name} {path}: its folder is missing")
         if Path(path).is_dir():
             raise UsageError(f"--{name} {path}: this is a folder, expected a file")
         if for_one(name) and len(submissions) != 1:

@@ -44,7 +44,7 @@ class UsageError(Exception):
 
 
 class RecordError(Exception):
-    """There is no reply. for_all: nor for the next question. passing: another try may help, after `wait` seconds."""
+    """No reply came. for_all: the next question gets none either. passing: another try may help, after `wait` seconds."""
 
     def __init__(self, message, *, for_all=False, passing=False, wait=None):
         super().__init__(message)

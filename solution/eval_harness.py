@@ -745,7 +745,7 @@ class CommandAgent:
         self.words = [os.path.abspath(word) if os.path.isfile(word) else word for word in words]
         found = shutil.which(self.words[0]) if words else None
         if found is None:
-            raise ScenarioError(f"--candidate: {show(command)}: there is no such command")
+            raise ScenarioError(f"--candidate: {show(command)}: no such command")
         self.words[0] = os.path.abspath(found)
         self.seconds, self.programs, self.said = seconds, programs, {}
 

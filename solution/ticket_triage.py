@@ -218,7 +218,7 @@ def _no_name_twice(pairs):
 
 
 def _no_constant(name):
-    raise TriageError(f"reply: {name} is no JSON")
+    raise TriageError(f"reply: {name} is not JSON")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_no_name_twice, parse_constant=_no_constant)
@@ -297,7 +297,7 @@ def run_tool_call(call, tools):
     call: a dict with exactly the keys tool (str) and arguments (dict).
     tools: {name: {"function": callable, "parameters": {name: type}}}.
     The arguments have exactly the declared names, and each value is an instance of its declared type;
-    a bool is no int here, and nothing is converted.
+    a bool is not an int here, and nothing is converted.
     Raises ToolCallError naming the key, the tool or the parameter; the function is then not called.
     Else it is called once, and what it raises passes through.
 

@@ -40,7 +40,7 @@ DECISIONS = {  # what the model may decide: the action, and the fields that go w
     "refuse": ("action", "reply"),
 }
 NOTHING_FOUND = "The documents say nothing about that."
-NO_SOURCES_YET = "There are no sources yet: ask a question first."
+NO_SOURCES_YET = "No sources yet: ask a question first."
 CANNOT_USE_REPLY = "The model's reply cannot be used. Please ask again in other words."
 
 DOCUMENT_LIMIT = 16 << 20  # bytes of one document
@@ -255,7 +255,7 @@ def load_corpus(folder, left_out=None, progress=None):
         left_out.append(message)
 
     if not os.path.isdir(folder):
-        raise ScenarioError(f"{folder}: there is no such folder")
+        raise ScenarioError(f"{folder}: no such folder")
     corpus, paths = Corpus(), find_documents(folder, refuse)
     for done, path in enumerate(paths):
         if progress:
@@ -271,7 +271,7 @@ def load_corpus(folder, left_out=None, progress=None):
     return corpus
 
 
-# ---- provided: the tools. They read, and there is no fourth.
+# ---- provided: the tools. They only read. These three are all.
 
 
 def bind_tools(corpus):
@@ -290,7 +290,7 @@ def bind_tools(corpus):
     def doc_metadata(state, doc_id):
         own = [passage for passage in corpus.passages if passage["id"].rpartition("#")[0] == doc_id]
         if not own:
-            raise LookupError(f"there is no document {show(doc_id)}")
+            raise LookupError(f"no document is called {show(doc_id)}")
         length = sum(len(passage["text"]) for passage in own)
         return f"{doc_id}: {corpus.titles[doc_id]}: {len(own)} passages, {length:,} characters"
 
@@ -463,7 +463,7 @@ def check_turn(place, turn, ids):
     require(place, expected, "tool", A_TOOL)
     for passage_id in require(place, expected, "cited", list_of(A_STRING)):
         if passage_id not in ids:
-            raise ScenarioError(f"{place}: cited: there is no passage {show(passage_id)}")
+            raise ScenarioError(f"{place}: cited: no passage is {show(passage_id)}")
 
 
 def load_scenario(folder):
@@ -593,7 +593,7 @@ def obey(command, state, registry):
         return state, registry["show_last_sources"]["function"](state) or NO_SOURCES_YET
     if command == "/log":
         ends = ["turn {turn_id}: {status}".format(**entry) for entry in state["turn_log"]]
-        return state, "\n".join(ends) or "There are no turns yet."
+        return state, "\n".join(ends) or "No turns yet."
     return state, HELP if command == "/help" else f"{show(command)} is not a command: /help lists them."
 
 

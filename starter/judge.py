@@ -190,7 +190,7 @@ def pick_contest_winner(task, acceptance, submissions, client, *, both_orders=Fa
     "submissions"}). With both_orders it is then asked again, in a new conversation, with the submissions reversed.
     Returns winner_submission_id (str or None), checks (the winner's; [] without one) and reason of the first verdict.
     Without submissions nobody wins, and the client is not asked.
-    Raises JudgeError before the client is asked when there are no items (naming acceptance) or an id is blank or
+    Raises JudgeError before the client is asked without items (naming acceptance) or an id is blank or
     repeated (naming acceptance or submissions, and a repeated id); later for a verdict that parse_verdict refuses,
     and for a second winner that is not the first (naming each that is an id). What the client raises passes through.
 

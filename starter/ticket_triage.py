@@ -234,7 +234,7 @@ def run_tool_call(call, tools):
     call: a dict with exactly the keys tool (str) and arguments (dict).
     tools: {name: {"function": callable, "parameters": {name: type}}}.
     The arguments have exactly the declared names, and each value is an instance of its declared type;
-    a bool is no int here, and nothing is converted.
+    a bool is not an int here, and nothing is converted.
     Raises ToolCallError naming the key, the tool or the parameter; the function is then not called.
     Else it is called once, and what it raises passes through.
 

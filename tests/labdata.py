@@ -82,7 +82,7 @@ class Fresh:
         return "".join(self.letter(char, draw) for char in word)
 
     def letter(self, char, draw):
-        """Return a character of the same kind; one that is no ASCII letter and not Chinese stays."""
+        """Return a character of the same kind; one that is not an ASCII letter and not Chinese stays."""
         for kind in (VOWELS, CONSONANTS, "123456789"):
             if char in kind:
                 return draw.choice(kind)

@@ -379,8 +379,8 @@ class AttemptTool(LabTest):
             (TypeError("tape"), "the arguments were right: the tool itself is at fault"),
             (OSError(5, "no tape"), "an OSError"),
             (TimeoutError(), "an exception without a text"),
-            (lab.TurnError("tape"), "an exception of the lab's own is no other case"),
-            (lab.ReplyError("tape"), "an exception of the lab's own is no other case"),
+            (lab.TurnError("tape"), "an exception of the lab's own is not another case"),
+            (lab.ReplyError("tape"), "an exception of the lab's own is not another case"),
             (AssertionError("tape"), "a failed assertion"),
         ]
 
@@ -814,7 +814,7 @@ class RunTurn(LabTest):
         ]  # fmt: skip
         self.turns_end("T4", rows, mark=True)
         too_early = [
-            Row("there are no sources yet: the user is asked, and nothing is attempted", replies=[SHOWS]),
+            Row("no sources yet: the user is asked, and nothing is attempted", replies=[SHOWS]),
             Row("whatever its arguments are", replies=[decision(SOURCES, **{REFUSED_WORD: 1})]),
             Row("also when they are not a dict", replies=[json.dumps({"action": "tool", "tool": SOURCES, "arguments": None})]),
             Row("a turn without a source leaves none", replies=[SHOWS], state=after_turn(a_state(), QUESTION, a_result("no_source", NEXT, SEARCH), False)),
@@ -907,7 +907,7 @@ class CommandLine(LabTest):
         changed = lambda **changes: [{"id": "odd", "turns": [{**first, **changes}]}]
         expected = lambda **changes: changed(expected={**first["expected"], **changes})
         broken = [
-            (["nowhere"], {}, "nowhere", "there is no such folder"),
+            (["nowhere"], {}, "nowhere", "no such folder"),
             (["desk", "--min-accuracy", "nan"], {}, "--min-accuracy", "nan is not a number from 0 to 1"),
             (["desk"], {"cases": '[{"id": "first",\n]'}, "cases.json: line 2 column 1", "the JSON is broken"),
             (["desk"], {"cases": [self.CASES[0], self.CASES[0]]}, "'first'", "an id is used twice"),

@@ -129,7 +129,7 @@ class ShellExitZero(LabTest):
         """
         late = (False, Containing(str(SECONDS), RED))
         rows = [
-            Row("the time ran out: there is no code", outcome=(None, RED), gives=late),
+            Row("the time ran out, and no code came", outcome=(None, RED), gives=late),
             Row(
                 "the time ran out, and the output is green",
                 outcome=(None, GREEN),
@@ -143,7 +143,7 @@ class ShellExitZero(LabTest):
         self.returns_each(self.verifying, rows, clause="V2", after=self.check_calls)
         unable = (False, Containing(ARGV[0]))
         rows = [
-            Row("there is no such command", outcome=FileNotFoundError(2, "No such file"), gives=unable),
+            Row("no such command", outcome=FileNotFoundError(2, "No such file"), gives=unable),
             Row("the command is not a program", outcome=OSError(8, "Exec format error"), gives=unable),
             Row("nobody may run it", outcome=PermissionError(13, "Permission denied"), gives=unable),
             Row("an OSError without a number", outcome=OSError("no"), gives=unable),
@@ -871,13 +871,13 @@ class CommandLine(LabTest):
         changed = {**base, **self.suite(goal=GREEN)}
         broken = [
             ([], files, "scenario", "no folder is named"),
-            (["nowhere"], files, "nowhere", "there is no such folder"),
+            (["nowhere"], files, "nowhere", "no such folder"),
             (["suite", "--samples", "0"], files, "--samples", "no sample is taken"),
             (["suite", "--samples", "2", "--k", "1,3"], files, "--k", "pass@3 of two samples cannot be told"),
             (["suite", "--jobs", "two"], files, "--jobs", "a word is not a number"),
             (["suite", "--timeout", "0"], files, "--timeout", "no time at all"),
             (["suite", "--min-pass", "nan"], files, "--min-pass", "nan is not a number from 0 to 1"),
-            (["suite", "--candidate", "no-such-agent --now"], files, "--candidate", "there is no such agent"),
+            (["suite", "--candidate", "no-such-agent --now"], files, "--candidate", "no such agent"),
             (["suite"], self.suite(goal="  "), "goal", "a blank goal asks for nothing"),
             (["suite"], self.suite(editable=["../door.py"]), "editable", "a path that leaves the folder"),
             (["suite"], {**files, f"suite/tasks/{IDS[0]}/task.json": "{}"}, IDS[0], "a folder that is not listed"),

@@ -421,7 +421,7 @@ class ParseVerdict(LabTest):
             passed = {**checks[2], "pass": True}
             rows += [
                 Row(f"{of} {SPEED} is left out", verdict=checked(checks[:2]), names=SPEED),
-                Row(f"{of} there is no item", verdict=checked([])),
+                Row(f"{of} not one item", verdict=checked([])),
                 Row(f"{of} {MANUAL} is judged twice", verdict=checked([*checks, checks[1]]), names=MANUAL),
                 Row(f"{of} {SPEED} is judged twice, with two results",
                     verdict=checked([passed, {**passed, "pass": False}, *checks[:2]]), names=SPEED),
@@ -572,8 +572,8 @@ class PickContestWinner(AskingTest):
         works = lambda *names: [{**SUBMISSIONS[0], "id": name} for name in names]
         common = {**self.COMMON, "clause": "W1", "after": self.asked()}
         self.tries_each(None, picking, [
-            Row("there are no submissions", client=Client(RAW), submissions=[]),
-            Row("there are no submissions, in any order", client=Client(RAW, RAW), submissions=[], both_orders=True),
+            Row("without submissions", client=Client(RAW), submissions=[]),
+            Row("without submissions, in any order", client=Client(RAW, RAW), submissions=[], both_orders=True),
         ], gives=without_winner(), **common)
         near = [BIRCH, BIRCH.upper(), f"{BIRCH} ", BIRCH[:-1], f"{BIRCH}s"]
         client = Client(*[json.dumps(verdict(BIRCH, {name: "+" if name == BIRCH else "-" for name in near}))] * 2)
@@ -585,7 +585,7 @@ class PickContestWinner(AskingTest):
             Row("no items, and no submissions either", acceptance=[], submissions=[]),
             Row("an empty id of an item", acceptance=ids(BUILDS, "", SPEED)),
             Row("a blank id of an item", acceptance=ids(BUILDS, SPEED, " \n")),
-            Row("an id of two items, although there are no submissions",
+            Row("an id of two items, although nobody submitted anything",
                 acceptance=ids(BUILDS, SPEED, BUILDS), submissions=[]),
         ], names="acceptance", client=Client(), hint="What do you check before you ask the client?", **common)
         self.refuses_each(lab.JudgeError, picking, [
@@ -627,7 +627,7 @@ class PickContestWinner(AskingTest):
             Row("a reason is blank", client=Client(json.dumps({**VERDICT, "reason": " "}), RAW), names="reason"),
             Row("a loser is left out", client=Client(json.dumps(verdict(BIRCH, {BIRCH: "+++"})), RAW)),
             Row("prose", client=Client(fresh.text("The second one."), RAW), names="reply"),
-        ], clause="W2", after=asked, hint="There is no second chance: who catches the JudgeError?", **self.COMMON)
+        ], clause="W2", after=asked, hint="Nobody gets a second chance: who catches the JudgeError?", **self.COMMON)
         self.passes_outages_on(lambda client: picking(Row("", client=client, **self.COMMON)))
 
     def test_w3_both_orders(self):
@@ -700,7 +700,7 @@ class ProposeArbitration(AskingTest):
             row = Row(because, client=Client(RAW_OPINION, RAW_OPINION), gives=ADVICE, after=self.asked_about(**changes))
             self.returns_each(proposing, [row], clause="A1", hint=hint, **{**self.COMMON, **changes})
         self.refuses_each(lab.JudgeError, proposing, [
-            Row("there are no submissions, so there is nothing to compare", client=Client(RAW_OPINION)),
+            Row("without submissions there is nothing to compare", client=Client(RAW_OPINION)),
         ], clause="A1", names="submissions", after=self.asked(), **{**self.COMMON, "submissions": []})
         self.passes_outages_on(lambda client: proposing(Row("", client=client, **self.COMMON)))
 
@@ -831,7 +831,7 @@ class CommandLine(LabTest):
         lost = contest(fresh.name("lost"), {"winner_submission_id": fresh.name("spruce")}, RAW)
         short = contest(fresh.name("short"), {"winner_submission_id": BIRCH}, RAW, both_orders=True)
         broken = [
-            (["nowhere"], {}, "nowhere", "there is no such folder"),
+            (["nowhere"], {}, "nowhere", "no such folder"),
             (["board", "--min-accuracy", "nan"], {}, "--min-accuracy", "nan is not a number from 0 to 1"),
             (["board"], {"cases": [right[0], right[0]]}, f"{right[0]['id']!a}: id", "an id is used twice"),
             (["board"], {"cases": [lost]}, f"{lost['id']!a}: expected: winner_submission_id", "nobody handed this in"),

@@ -816,7 +816,7 @@ class Evaluate(LabTest):
         A reason tells which field differs and how, or that the case fell back.
 
         Hint E2: For which cases is there a failure, and which two keys does it have? What do you divide by when
-        there are no cases?
+        the list of cases is empty?
         """
         with self.subTest(clause="E2", because="no cases give 0.0, not a division by zero"):
             self.evaluate([], total=0, correct=0, fallbacks=0, schema_valid=0, accuracy=0.0, failures=[])

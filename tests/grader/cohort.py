@@ -59,7 +59,7 @@ def grade_one(name, place, limits, lab, workers=None):
     workers: where and how they are made; without them, as limits say.
     """
     try:
-        if isinstance(place, str):  # why there is no file
+        if isinstance(place, str):  # why there is none
             return lost_entry(name, lab, place)
         report = grade(place, limits, lab, workers)
         edits = [] if report.load_failure else changed_parts(lab, report.sources[lab])

@@ -295,7 +295,7 @@ def unrun(lab):
 
 
 def grade_here(path, pattern="", lab=None, seed=0):
-    """Run the tests on the submission in this process, for a debugger; this is no grade."""
+    """Run the tests on the submission in this process, for a debugger; this is not a grade."""
     lab = lab or lab_of(path) or MAIN_LAB
     try:
         sources = read_sources(path, lab)

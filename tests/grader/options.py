@@ -65,7 +65,7 @@ def command_line(about=""):
     student.add_argument("-k", metavar="PATTERN", default="", help="run a part: a clause, a function, or a part of a test's name")
     student.add_argument("--fresh", action="store_true", help="give the tests other names and numbers, drawn anew, as a class gets them")
     student.add_argument("-q", action="store_true", help="print one line")
-    student.add_argument("--debug", action="store_true", help="run in this process, for breakpoint(); this is no grade")
+    student.add_argument("--debug", action="store_true", help="run in this process, for breakpoint(); this is not a grade")
     student.add_argument("--reset", action="store_true", help="put the original starter back; your file is kept as .bak")
     limits = parser.add_argument_group("where and how long a submission runs")
     limits.add_argument("--timeout", metavar="SECONDS", type=positive, default=5.0, help="time for each test (default 5)")

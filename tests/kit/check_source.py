@@ -94,7 +94,7 @@ def used_at_import(tree):
     while waiting:
         node = waiting.pop()
         if is_of_lab(node):
-            when = "while the tests are imported, when there is no submission yet: use it inside a test"
+            when = "while the tests are imported, when nothing is submitted yet: use it inside a test"
             yield node.lineno, f"{ALIAS}.{node.attr} is used {when}"
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             waiting += [*getattr(node, "decorator_list", []), *node.args.defaults, *filter(None, node.args.kw_defaults)]

@@ -95,7 +95,7 @@ def graded(lab, text):
 def tests_on(lab, text, seed=0):
     """Return the tests of a lab on a submission given as text and loaded here; their data is renamed by seed."""
     for other in LABS:
-        sys.modules.pop(other, None)  # what was loaded here before is no part of this submission
+        sys.modules.pop(other, None)  # what was loaded here before is not part of this submission
     module = types.ModuleType(lab)
     tests = tests_of(lab, module, seed)
     exec(compile(text, f"{lab}.py", "exec", dont_inherit=True), vars(module))

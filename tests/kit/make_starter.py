@@ -13,7 +13,7 @@ from kit import KIT, LABS, solution_of
 
 from grader.intake.handout import digest
 
-ROOMS = ("scenario", "solution", "tests")  # what a student does not edit; tests/kit is no part of the hand-out
+ROOMS = ("scenario", "solution", "tests")  # what a student does not edit; tests/kit is not part of the hand-out
 ORIGINALS = KIT / "tests" / "grader" / "intake" / "originals.json"
 SECTION, TO_WRITE = "# ---- ", "# ---- to write"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

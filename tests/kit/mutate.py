@@ -400,7 +400,7 @@ def explanations(lab):
         if line.strip() and not line.startswith("#"):
             what, _, why = line.partition(" || ")
             if not why.startswith(("equivalent: ", "allowed: ")) or what in found:
-                raise ValueError(f"mutate_survivors/{path.name}: it is no explanation, or the second of the same: {line}")
+                raise ValueError(f"mutate_survivors/{path.name}: it is not an explanation, or the second of the same: {line}")
             found[what] = why
     return found
 

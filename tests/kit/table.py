@@ -53,7 +53,7 @@ def table_of(lab):
 
 
 def read_rows(path):
-    """Return the rows of a table; none when there is no such file. TableError names the row at fault."""
+    """Return the rows of a table; none when the file is missing. TableError names the row at fault."""
     path = Path(path)
     if not path.exists():
         return []

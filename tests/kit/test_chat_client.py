@@ -148,7 +148,7 @@ class ChatClientTest(ServerTest):
                 self.assertIn(address, str(error))
 
     def test_the_timeout_is_for_the_whole_request_and_leaves_no_thread_behind(self):
-        """A byte now and then is no answer, in the body or in the headers; a slow answer in time is one."""
+        """A byte now and then is not an answer, in the body or in the headers; a slow answer in time is one."""
         head = b"HTTP/1.1 200 OK\r\n\r\n"
         for name, act in {
             "silent": keeps_silent,
@@ -255,7 +255,7 @@ class ChatClientTest(ServerTest):
             refuses(401, json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}."}})),
             refuses(400, f"<p>{KEY}</p>"),
             refuses(302, "", Location=f"http://127.0.0.1/{KEY}"),
-            refuses(200, f"{KEY} is no JSON"),
+            refuses(200, f"{KEY} is not JSON"),
             refuses(200, json.dumps({"choices": [], "key": KEY})),
             raw(f"{KEY}\r\n".encode()),
             says(None, refusal=KEY),

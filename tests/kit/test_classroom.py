@@ -50,7 +50,7 @@ REALLY_GRADE = cohort.grade_one
 
 
 def not_started_at_first(name, place, limits, lab, workers=None):
-    """Grade one; the first time it is bad's turn there are no processes left."""
+    """Grade one; the first time it is bad's turn no processes are left."""
     tried = place.with_name("tried")
     if name != "bad" or tried.exists():
         return REALLY_GRADE(name, place, limits, lab, workers)
@@ -189,7 +189,7 @@ class Classroom(unittest.TestCase):
 
     def test_wrong_use_is_told_before_anything_is_graded(self):
         rows = [
-            (["--json", self.folder / "none" / "r.json"], "there is no folder for it"),
+            (["--json", self.folder / "none" / "r.json"], "its folder is missing"),
             (["--csv", self.folder], "this is a folder"),
             (["--csv", ""], "a file of its own"),
             (["--csv", "x.txt", "--html", "x.txt"], "a file of its own"),

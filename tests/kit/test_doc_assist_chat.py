@@ -61,7 +61,7 @@ class Piped(Folder):
             ("\ud83d", NOTHING, "half a character"),
             ("\u202ereversed\u2066", NOTHING, "characters that turn the text round"),
             ("/sources", lab.NO_SOURCES_YET, "no sources yet"),
-            ("/log", "There are no turns yet", "no turns yet"),
+            ("/log", "No turns yet", "no turns yet"),
             ("/help", "/clear", "help"),
             ("/clear", "A new conversation begins", "a new conversation"),
             ("/quit", "'/quit' is not a command: /help lists them", "an unknown command"),
@@ -84,7 +84,7 @@ class Piped(Folder):
         self.assertIn("admin/service.md#1  Restart the server\nreference/errors.md#2", out)
         after = out.partition("A new conversation begins: ")[2]
         self.assertRegex(after.splitlines()[0], "^[0-9a-f]{32}$")
-        self.assertIn("There are no turns yet.", after)
+        self.assertIn("No turns yet.", after)
         self.assertIn(lab.NO_SOURCES_YET, after)
 
     def test_what_cannot_be_read_is_named_and_left_out_and_a_scenario_refuses_it(self):
@@ -117,7 +117,7 @@ class Piped(Folder):
         write(self.folder, {"empty/notes.txt": "text", "blank/a.md": "\n# Only a heading\n", "bad/a.md": b"\xff", "file.md": "text"})
         rows = [
             ("empty", "no Markdown document"), ("blank", "no Markdown document"), ("bad", "a.md: not UTF-8"),
-            ("nowhere", "there is no such folder"), ("file.md", "there is no such folder"),
+            ("nowhere", "no such folder"), ("file.md", "no such folder"),
         ]  # fmt: skip
         for name, reason in rows:
             with self.subTest(name):

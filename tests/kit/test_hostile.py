@@ -32,7 +32,7 @@ from grader.result import PASSED
 
 SOLUTION = solution_of("ticket_triage")
 HEADER = re.compile(r"kind (\d+) \| passes: (all|none|all but [a-z0-9 ]+?)(?: \| reason: (.*?))?(?: \| limit (\d+))?(?: \| needs (posix|linux|sandbox))?$")
-SECONDS = 10.0  # the limit of those that do not hang: a busy machine is no reason to fail
+SECONDS = 10.0  # the limit of those that do not hang: a busy machine is not a reason to fail
 SLEEP = "7654.3"  # seconds that processes of hostile/ sleep; each run has its own number, by which it finds its own
 OWN_SLEEP = f"7654.{os.getpid():010}"
 WORKERS = Workers()  # of a process of the pool
@@ -90,13 +90,13 @@ def files():
         "nul": (9, lambda folder: bytes_in(folder, b"\0" + encoded), "none", "does not load: "),
         "empty": (9, lambda folder: bytes_in(folder, b""), "none", "is empty"),
         "large": (9, lambda folder: bytes_in(folder, b"#" * (1 << 21)), "none", "has more than 1,048,576 bytes"),
-        "folder": (9, a_folder, "none", "is no file"),
+        "folder": (9, a_folder, "none", "is not a file"),
         "missing": (9, lambda folder: folder / "ticket_triage.py", "none", "cannot be read: "),
         "broken_link": (9, lambda folder: a_link(folder, "nowhere.py"), "none", "is a link"),
         "link_to_the_solution": (9, lambda folder: a_link(folder, kit.KIT / "solution" / "ticket_triage.py"), "none", "is a link"),
         "link_without_end": (9, lambda folder: a_link(folder, "/dev/zero"), "none", "is a link"),
-        "pipe": (9, a_pipe, "none", "is no file"),
-        "socket": (9, a_socket, "none", "is no file"),
+        "pipe": (9, a_pipe, "none", "is not a file"),
+        "socket": (9, a_socket, "none", "is not a file"),
         "future": (11, lambda folder: bytes_in(folder, future(solution).encode()), "all", ""),
         "stale_pyc": (10, a_stale_pyc, "all", ""),
         "shadows": (10, shadows, "all", ""),

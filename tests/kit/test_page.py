@@ -102,7 +102,7 @@ class Text(unittest.TestCase):
         self.assertIn("never closed", Reader(page_of.report(result(LOADLESS))).text)
 
     def test_what_is_not_in_the_matrix_is_named(self):
-        """What was left out, and how many are not graded; in a class without either there is no notice."""
+        """What was left out, and how many are not graded; in a class without either nothing is noticed."""
         text = Reader(page_of.report({**CLASS, "left_out": ["<b>notes</b>.txt", "a\u202eb"]})).text
         self.assertIn("Skipped (not submissions): <b>notes</b>.txt, a\\u202eb", text)
         self.assertIn("The grading was interrupted", text)
@@ -136,7 +136,7 @@ class Text(unittest.TestCase):
         """1,000 submissions that fail in their own words in every third test; twice as many are at most twice as large."""
         sizes, call = [], "parse_triage(...)" * 9
         for count in (1000, 2000):
-            texts = (f"TriageError: value {n % 300} is no good" if n % 3 else "None" for n in range(count))
+            texts = (f"TriageError: value {n % 300} is not good" if n % 3 else "None" for n in range(count))
             rows = [submission(f"Student Number {n}", "pfpppfpwpfppfpp", text=text, call=call) for n, text in enumerate(texts)]
             sizes.append(len(page_of.report(result(*rows)).encode("utf-8")))
         self.assertLess(sizes[0], SIZE_LIMIT)
@@ -233,7 +233,7 @@ def seen_on(page, steps, *options):
     return json.loads(html.unescape(re.search('<pre id="told">(.*?)</pre>', dumped, re.DOTALL)[1]))
 
 
-@unittest.skipUnless(CHROMIUM, "there is no Chromium on this machine (apt-get install chromium)")
+@unittest.skipUnless(CHROMIUM, "Chromium is missing on this machine (apt-get install chromium)")
 class Browser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

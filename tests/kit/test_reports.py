@@ -168,16 +168,16 @@ class Json(unittest.TestCase):
 
         anna = submission("Anna", "p" * 15)
         rows = {
-            "an older schema": (changed(schema=0), "schema"), "true is no 1": (changed(schema=True), "schema"), "a list": ([], "schema"),
-            "tests are no list": (changed(tests={}), "tests"), "names are texts": (changed(missing=[1]), "missing"),
+            "an older schema": (changed(schema=0), "schema"), "true is not 1": (changed(schema=True), "schema"), "a list": ([], "schema"),
+            "tests are not a list": (changed(tests={}), "tests"), "names are texts": (changed(missing=[1]), "missing"),
             "a submission is an object": (changed(submissions=["Anna"]), "submission"), "a test is one": (changed(tests=[7]), "test"),
             "no digest": (changed(submissions=[{key: anna[key] for key in anna if key != "digest"}]), "digest"),
-            "a bool is no number": (changed(submissions=[{**anna, "seconds": True}]), "seconds"),
+            "a bool is not a number": (changed(submissions=[{**anna, "seconds": True}]), "seconds"),
             "fifteen marks": (changed(submissions=[{**anna, "marks": anna["marks"][:14]}]), "marks"),
             "passed is counted": (changed(submissions=[{**anna, "passed": 14}]), "passed"),
             "an unknown verdict": (with_mark(verdict="<b>"), "verdict"), "a failure has texts": (with_mark(failure=failure(got=5)), "got"),
             "replies are texts": (with_mark(failure=failure(replies=[5])), "replies"),
-            "NaN is no JSON": (changed(seconds=float("nan")), "NaN"),
+            "NaN is not JSON": (changed(seconds=float("nan")), "NaN"),
         }
         for because, (given, named) in rows.items():
             with self.subTest(because=because):
@@ -274,7 +274,7 @@ class JUnit(unittest.TestCase):
             "why       why", "at        class/Cem_ticket_triage.py, line 3: return <7> & '",
         ])
         self.assertEqual([failure.get("type") for failure in suite.iter("failure")], [FAILED, FAILED, WAITING, NOT_RUN])
-        self.assertNotIn("why ", suite.find("testcase[14]/failure").text)  # a trap is no news to who has not written it yet
+        self.assertNotIn("why ", suite.find("testcase[14]/failure").text)  # a trap is not news to who has not written it yet
         self.assertEqual((suite.get("time"), suite[0].get("time"), suite.get("timestamp")), ("3.750", "0.250", "2026-10-06T14:03:11"))
 
     @unittest.skipUnless(junitparser, "junitparser is not installed (pip install junitparser)")
@@ -360,7 +360,7 @@ class Files(unittest.TestCase):
             self.assertRaises(OSError, files.write, folder, "x")
             self.assertEqual(os.listdir(folder), ["r.txt"])
 
-    @unittest.skipIf(os.name == "nt", "NUL is no path here")
+    @unittest.skipIf(os.name == "nt", "NUL is not a path here")
     def test_a_device_is_written_to_and_not_replaced(self):
         files.write(os.devnull, "text")
         self.assertFalse(Path(os.devnull).is_file())

@@ -35,13 +35,13 @@ class Student(unittest.TestCase):
 
     def test_a_wrong_command_names_the_one_that_is_meant(self):
         rows = [
-            (["starter", "P5"], "P5: there is no such file or folder; did you mean -k P5?"),
+            (["starter", "P5"], "P5: no such file or folder; did you mean -k P5?"),
             (["starter", "run_tool_call"], "did you mean -k run_tool_call?"),
             (["starter", "--hnit"], "--hnit; did you mean --hint?"),
             (["starter", "--wach"], "did you mean --watch?"),
             (["starte"], "did you mean starter?"),
             (["starter/ticket_triag.py"], "ticket_triage.py"),
-            (["nothing-like-it"], "nothing-like-it: there is no such file or folder"),
+            (["nothing-like-it"], "nothing-like-it: no such file or folder"),
         ]
         for words, part in rows:
             with self.subTest(words=words):

@@ -44,12 +44,12 @@ class Provided(unittest.TestCase):
     def test_what_is_wrong_is_named_in_one_line(self):
         rows = [
             ([], {}, "scenario", "no folder is named"),
-            (["nowhere"], {}, "nowhere", "there is no such folder"),
+            (["nowhere"], {}, "nowhere", "no such folder"),
             (["tickets", "--min-accuracy", "nan"], {}, "--min-accuracy", "nan is not a number from 0 to 1"),
             (["tickets", "--min-accuracy", "1.5"], {}, "--min-accuracy", "1.5 is above 1"),
             (["tickets", "--min-accuracy", "-0.1"], {}, "--min-accuracy", "-0.1 is below 0"),
             (["tickets", "--min-accuracy", "high"], {}, "--min-accuracy", "a word is not a number"),
-            (["tickets", "--fast"], {}, "--fast", "there is no such option"),
+            (["tickets", "--fast"], {}, "--fast", "no such option"),
             (["tickets"], {"cases": '[{"id": "right",\n]'}, "cases.json: line 2 column 1", "the JSON is broken"),
             (["tickets"], {"scenario": "{"}, "scenario.json: line 1 column 2", "the JSON is broken"),
             (["tickets"], {"cases": {}}, "cases.json: expected a list", "not a list"),

@@ -62,7 +62,7 @@ def read_source(path):
         if stat.S_ISLNK(mode):
             raise Unreadable(f"{path.name} is a link: put the file itself there")
         if not stat.S_ISREG(mode):
-            raise Unreadable(f"{path.name} is no file")
+            raise Unreadable(f"{path.name} is not a file")
         with open(path, "rb") as file:
             data = file.read(SOURCE_LIMIT + 1)
     except OSError as error:

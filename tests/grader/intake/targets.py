@@ -161,7 +161,7 @@ def find_target(path, lab, for_one):
     if path.is_file() and path.suffix == ".py":
         return [Submission(path.stem, path)], [], False
     if not path.is_dir():
-        wrong = "expected a Python file, a folder or a zip" if path.exists() else f"there is no such file or folder{meant_instead(path, lab)}"
+        wrong = "expected a Python file, a folder or a zip" if path.exists() else f"no such file or folder{meant_instead(path, lab)}"
         raise UsageError(f"{path}: {wrong}")
     found, left_out = find_class(path, lab)
     graded = [each for each in found if isinstance(each.place, Path) and each.name not in ("starter", lab)]

@@ -141,7 +141,7 @@ class Captured:
     """A file for what a run of main prints, on stdout or stderr, from this process and from those that it starts."""
 
     def __init__(self, folder):
-        if hasattr(os, "memfd_create"):  # Linux: a full disk is no matter
+        if hasattr(os, "memfd_create"):  # Linux: a full disk does not matter
             self.file = open(os.memfd_create("printed"), "w+b")
         else:
             import tempfile

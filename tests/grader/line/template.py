@@ -46,7 +46,7 @@ class Template:
             request = json.dumps({"folder": folder, "environment": environment}).encode("ascii")
             socket.send_fds(self.line, [request], [input_out, output_in, stderr])
             number = int(self.line.recv(20))
-            if os.waitpid(number, os.WNOHANG) != (0, 0):  # an OSError, when it is no child of this process
+            if os.waitpid(number, os.WNOHANG) != (0, 0):  # an OSError, when it is not a child of this process
                 raise ValueError("it has ended at once")
         except (OSError, ValueError) as error:
             os.close(input_in)

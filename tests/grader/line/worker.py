@@ -64,7 +64,7 @@ class Submission:
         self.files = set()  # the names of its source files, as tracebacks show them
         self.errors = {}  # {name: class} of the lab's exceptions that are as they were handed out
         self.builtins = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}  # before it can change them
-        self.far_end = None  # the module that holds this code, when it is no longer __main__
+        self.far_end = None  # the module that holds this code, once it is not __main__ any more
         self.foreign = {}  # {number: exception} that the grader's functions have raised in this call
         self.closed_in = []  # what for this process is closed in
         self.temporary = os.environ.get("TMPDIR")  # whatever the submission makes of it

@@ -239,7 +239,7 @@ def watch_lines(report, screen, every=False, hint=False):
 
 
 def fitting(lines, room, command):
-    """Return the first lines that a screen has room for, and how to see the others; all where there is no screen."""
+    """Return the first lines that a screen has room for, and how to see the others; all without a screen."""
     if len(lines) <= room or room < 4:
         return lines
     return [*lines[: room - 2], f"... {len(lines) - room + 2} more lines: {command} shows them", ""]

@@ -55,7 +55,7 @@ def attempt_tool(state, name, arguments, registry):
         raise TurnError("one attempt in a turn")
     state["tool_attempted_this_turn"] = True
     if not (isinstance(name, str) and registry.get(name)):
-        return state, "unknown_tool", "there is no " + (name if isinstance(name, str) and name else show(name))
+        return state, "unknown_tool", "not a tool: " + (name if isinstance(name, str) and name else show(name))
     for holds, wrong in argument_checks(name, arguments, registry[name]["parameters"]):
         if not holds:
             return state, "invalid_arguments", wrong

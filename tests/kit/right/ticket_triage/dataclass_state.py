@@ -107,7 +107,7 @@ def run_tool_call(call, tools):
     if not isinstance(tool, str) or tool not in tools:
         raise ToolCallError(f"no tool {tool}" if isinstance(tool, str) else "no tool")
     if not isinstance(arguments, dict):
-        raise ToolCallError("the arguments are no object")
+        raise ToolCallError("the arguments are not an object")
     declared = dict(tools[tool]["parameters"])
     for name, value in arguments.items():
         kind = declared.pop(name, None)

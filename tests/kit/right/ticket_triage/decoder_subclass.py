@@ -18,7 +18,7 @@ class StrictDecoder(json.JSONDecoder):
     def decode(self, text):
         value = super().decode(self.strip_fence(text.strip()))
         if value.__class__ is not dict:
-            raise ValueError("the outermost value is no object")
+            raise ValueError("the outermost value is not an object")
         return value
 
     def strip_fence(self, text):

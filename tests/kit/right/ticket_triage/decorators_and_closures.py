@@ -29,7 +29,7 @@ def pairs_hook(pairs):
 
 
 def constant_hook(name):
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 @refusing(TriageError, ValueError, RecursionError, TypeError)
@@ -105,7 +105,7 @@ def run_tool_call(call, tools):
     for parameter in sorted(arguments):
         kind = tool["parameters"][parameter]
         if type(arguments[parameter]) is not kind:
-            raise ToolCallError(f"{parameter} is no {kind.__name__}")
+            raise ToolCallError(f"{parameter} is not a {kind.__name__}")
     return name, functools.partial(tool["function"], **arguments)()
 
 

@@ -26,15 +26,15 @@ def _constant(word):
 
 def _load(raw):
     if not isinstance(raw, str):
-        raise TriageError("the reply is no text")
+        raise TriageError("the reply is not text")
     try:
         data = json.loads(_unfence(raw), object_pairs_hook=_pairs, parse_constant=_constant)
     except TriageError:
         raise
     except (ValueError, RecursionError):
-        raise TriageError("the reply is no JSON") from None
+        raise TriageError("the reply is not JSON") from None
     if not isinstance(data, dict):
-        raise TriageError("the reply is no JSON object")
+        raise TriageError("the reply is not a JSON object")
     return data
 
 
@@ -73,12 +73,12 @@ def run_tool_call(call, tools):
         raise ToolCallError("missing key arguments")
     name = call["tool"]
     if not isinstance(name, str):
-        raise ToolCallError("the tool's name is no text")
+        raise ToolCallError("the tool's name is not text")
     if name not in tools:
         raise ToolCallError("unknown tool " + name)
     given = call["arguments"]
     if not isinstance(given, dict):
-        raise ToolCallError("arguments is no object")
+        raise ToolCallError("arguments is not an object")
     wanted = tools[name]["parameters"]
     for key in given:
         if key not in wanted:
@@ -87,7 +87,7 @@ def run_tool_call(call, tools):
         if key not in given:
             raise ToolCallError("missing parameter " + key)
         if wanted[key] is int and isinstance(given[key], bool):
-            raise ToolCallError("a bool is no int: " + key)
+            raise ToolCallError("a bool is not an int: " + key)
         if not isinstance(given[key], wanted[key]):
             raise ToolCallError("wrong type: " + key)
     return name, tools[name]["function"](**given)
@@ -106,7 +106,7 @@ def triage(ticket_text, client, *, categories, tools=None, max_attempts=2, max_t
                 if ran >= max_tool_calls:
                     break
                 if tools is None:
-                    raise ToolCallError("there are no tools for this ticket")
+                    raise ToolCallError("this ticket has no tools")
                 name, result = run_tool_call(data, tools)
                 ran += 1
                 messages.append({"role": "tool", "name": name, "content": json.dumps(result)})

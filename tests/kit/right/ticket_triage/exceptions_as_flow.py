@@ -27,7 +27,7 @@ def constant(name):
 
 
 def inside(raw):
-    claim(isinstance(raw, str), "the reply, which is no text")
+    claim(isinstance(raw, str), "the reply, which is not text")
     text = raw.strip()
     try:
         opening, middle = text.split("\n", 1)

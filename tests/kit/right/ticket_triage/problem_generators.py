@@ -37,7 +37,7 @@ def _problems(found, categories):
     if "category" in found and not (isinstance(found["category"], str) and any(found["category"] == known for known in categories)):
         yield "category is none of those that exist"
     if "priority" in found and (isinstance(found["priority"], (bool, float)) or found["priority"] not in [1, 2, 3, 4]):
-        yield "priority is no integer from 1 to 4"
+        yield "priority is not an integer from 1 to 4"
     if "summary" in found and not (isinstance(found["summary"], str) and 0 < len(found["summary"].strip()) < 121):
         yield "summary is empty, too long or no text"
     if "needs_human" in found and not isinstance(found["needs_human"], bool):

@@ -62,7 +62,7 @@ def run_tool_call(call, tools):
         raise ToolCallError("not an object")
     check_keys(call, {"tool", "arguments"}, ToolCallError)
     if type(call["tool"]) is not str or call["tool"] not in set(tools):
-        raise ToolCallError(f"there is no such tool: {call['tool'] if type(call['tool']) is str else type(call['tool'])}")
+        raise ToolCallError(f"no such tool: {call['tool'] if type(call['tool']) is str else type(call['tool'])}")
     tool = tools[call["tool"]]
     if type(call["arguments"]) is not dict:
         raise ToolCallError("arguments must be an object")

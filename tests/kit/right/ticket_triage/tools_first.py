@@ -57,7 +57,7 @@ def once(pairs):
 
 
 def number(text):
-    raise TriageError(text + " is no JSON number")
+    raise TriageError(text + " is not a JSON number")
 
 
 def to_object(raw):
