@@ -10,6 +10,9 @@ A test module names its data when it is imported:
 At seed 0 each gives back what is written, so a test reads as it runs. At another seed each word is renamed, the
 same word alike in every text of the run. The grader sets the seed before it imports the tests; whatever a submission
 can read says nothing of it. What the contract names (fields, limits, its words) is written plainly, never as data.
+
+`edits` makes texts that are one edit away from a valid reply, and `strict_json` says which of them are JSON.
+LOOKS_BROKEN are texts that are right as they stand: put them where a text is free, and expect them back letter by letter.
 """
 
 import builtins

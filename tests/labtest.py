@@ -18,7 +18,10 @@ function of the row, called when its call did what it had to: there `self.check`
 `tries_each` takes rows of both kinds. The loops make a subTest for each row and send the calls to the submission's
 process together, which is quicker; `call(row)` is therefore asked for the calls of all rows first.
 
-A hint (`hint=` of a row, or of a table for all its rows) is a cause, never the answer; it is shown for that row alone.
+A hint is a cause, never the answer, and it fits the row that failed: `hint=` of a row, `hint=` of a table for all its rows,
+or a line `Hint P5: ...` in the test's docstring for the rows of a clause. Where the submission raises what it may not, the
+row's reason and hint do not fit, and those of the exception are said in their place; a class of tests names the exception
+that its functions may raise (`refusal = "TriageError"`). A function of a test that is used wrongly raises a Misused.
 Data comes from labdata: `fresh` renames it for each run, `edits` makes texts that are almost right.
 When a call fails, a Mismatch carries the call, the expected and the got as text, and the runner shows them.
 """

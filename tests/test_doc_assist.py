@@ -471,6 +471,8 @@ def not_one_object(raw):
 
 
 class ParseDecision(LabTest):
+    refusal = "ReplyError"
+
     WITH_NUMBER = decision(MEASURE, **{HEIGHT: 12, LABEL: fresh.text("north wall"), DAMP: None})
 
     def parsing(self, row):
@@ -584,6 +586,8 @@ class ParseDecision(LabTest):
 
 
 class ParseAnswer(LabTest):
+    refusal = "ReplyError"
+
     def parsing(self, row):
         return partial(lab.parse_answer, row.raw, IDS)
 

@@ -256,6 +256,8 @@ class BuildMessages(LabTest):
 
 
 class ParseVerdict(LabTest):
+    refusal = "JudgeError"
+
     COMMON = {"items": ITEM_IDS, "submissions": SUBMISSION_IDS}
     OF_SMALL = {"items": [BUILDS], "submissions": [BIRCH]}
 
