@@ -43,9 +43,15 @@ CRASH_HINTS = {  # {name of an exception: a cause to look for}, where the submis
     "NameError": "Python does not know this name here. Is it spelled as in the line that defines it, or is an import missing?",
     "UnboundLocalError": "On this way through the function the name has no value yet. Which line gives it one, and does it always run?",
     "KeyError": "This key is not there. Which check has to come before the line that reads it?",
+<<<<<<< HEAD
     "IndexError": "This position has no item. How long can the list or text be here?",
     "TypeError": "Of which type is each value in this line when this call is made? A reply can hold any type in any place.",
     "AttributeError": "Of which type is the value in this line when this call is made? A reply can hold any type in any place.",
+=======
+    "IndexError": "There is no item at this position. How long can the list or text be here?",
+    "TypeError": "Of which type is each value in this line when this call is made? What comes from outside can hold any type in any place.",
+    "AttributeError": "Of which type is the value in this line when this call is made? What comes from outside can hold any type in any place.",
+>>>>>>> c97664f (Name the cause in hints and whys where a first version fails; say what names means in lab 1)
     "ValueError": "Does your try surround this line, and does it name the exception that is raised here?",
     "JSONDecodeError": "The text that is decoded here is not JSON. Is there still something around it? Does a try surround this line?",
     "RecursionError": "Python gives up on what is nested too deeply. Does your try surround this line, and does it name this exception?",
@@ -145,11 +151,12 @@ def spelled(value):
 
 
 def brief(value):
-    """Return an argument as a call shows it: a whitelist of tools by its signatures, cases by their number."""
+    """Return an argument as a call shows it: a whitelist of tools by its signatures, cases by their number, other records by their ids."""
     if is_whitelist(value):
         return "{" + ", ".join(f"{name}({spelled(tool.get('parameters'))[1:-1]})".replace("'", "") for name, tool in value.items()) + "}"
     if type(value) is list and len(value) > 1 and all(type(item) is dict and "id" in item for item in value):
-        return f"[{len(value)} cases]"
+        ids = ", ".join(shown(item["id"]) for item in value)
+        return f"[{len(value)} cases]" if "expected" in value[0] else cut(f"[{len(value)} dicts with the ids {ids}]")
     return shown(value)
 
 
@@ -197,7 +204,8 @@ class Containing:
         return isinstance(text, str) and all(part.lower() in text.lower() for part in self.parts)
 
     def __repr__(self):
-        return "<a text with " + " and ".join(map(shown, self.parts)) + ">"
+        parts = " and ".join(shown(part) for part in self.parts if part)
+        return f"<a text with {parts}>" if parts else "<a text>"
 
 
 def copied(messages):
@@ -378,7 +386,7 @@ def difference(got, expected):
     while True:
         if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
             key = next(key for key in expected if not same(got[key], expected[key]))
-        elif isinstance(expected, (list, tuple)) and kind(got) is kind(expected) and (got or expected):
+        elif isinstance(expected, (list, tuple)) and kind(got) is kind(expected) and got and expected:
             pairs = zip(got, expected)
             key = next((key for key, pair in enumerate(pairs) if not same(*pair)), min(len(got), len(expected)))
         else:

@@ -181,7 +181,7 @@ class FinalizeTurn(LabTest):
             self.ends("the first pair", ANSWERED, a_state()),
             self.ends("a second pair stands behind the first", a_result("refused", SAYS_NO["reply"])),
             self.ends("both texts stay as they are, blanks too", spaced, message=f"\t{ORDER} \n"),
-            self.ends("six pairs fit", ANSWERED, long[5]),
+            self.ends("six pairs fit, and a pair is two messages", ANSWERED, long[5]),
             self.ends("with a seventh pair the first one goes", ANSWERED, long[6], message=NEXT),
             self.ends("with a ninth pair the third one goes", a_result("refused", SAYS_NO["reply"]), long[8]),
         ]
@@ -374,7 +374,7 @@ class AttemptTool(LabTest):
             self.returns((A_STATE, "ok", fresh.text("A pause of an hour.")), lab.attempt_tool, self.state(), tool, arguments, tools.registry)
             self.check("the tools that were called", tools.names, [tool])
         failures = [
-            (RuntimeError("the tape is torn"), "the plainest failure"),
+            (RuntimeError("the tape is torn"), "the text is for the user, who asks which tool failed"),
             (KeyError("tape"), "a key that the tool looked up, not one of the arguments"),
             (TypeError("tape"), "the arguments were right: the tool itself is at fault"),
             (OSError(5, "no tape"), "an OSError"),
@@ -595,8 +595,8 @@ class ParseAnswer(LabTest):
         """G2 What an answer cites was found in this turn: one id at least, none twice, in the order of the reply.
         G1 An answer is one JSON object with exactly answer, a text that is not blank, and cited.
 
-        Hint: Each item of cited comes out of a reply, so it can be of any type. And is the list as long as its
-        set?
+        Hint: Each item of cited comes from a reply, so it can be of any type, and a set cannot hold every type.
+        What does your check say of an empty list, and of an id that occurs twice?
         """
         both = {**ANSWER, "cited": [IDS[2], IDS[0]]}
         accepted = [
@@ -887,7 +887,7 @@ class CommandLine(LabTest):
             code, out, _ = self.run_main(["desk", *options], encoding=encoding)
             with self.subTest(clause="S2", because="a turn gives back a new state, and the old one stays as it was"):
                 changed = [line for line in out if line.endswith("state: the one that was given has changed")]
-                self.check("the lines about a state that has changed", changed, [])
+                self.check("the lines about a given state that a turn changed", changed, [])
             with self.subTest(clause="C1", because="three of the four turns are as expected"):
                 self.check("the first line", out[-2:-1], [f"accuracy=0.75 correct=3/4 forbidden=0 min_accuracy={threshold}"])
             with self.subTest(clause="C2", because="the wrong turn is told with what differs"):

@@ -82,12 +82,14 @@ GREEN, RED = fresh.text("All tests passed"), fresh.text("The gate stays shut")
 
 
 class ShellExitZero(LabTest):
+    CALLS = "run_command is called once, with these three arguments, by position"  # why it is one of these calls
+
     def verifying(self, row):
         row.runs = Played("run_command", row.outcome, [])
         return partial(lab.shell_exit_zero, FILES, ARGS, EXPECTED, row.runs)
 
     def check_calls(self, row):
-        self.check("the calls of run_command", row.runs.calls, [("run_command", [FILES, ARGV, SECONDS], {})])
+        self.check("the calls of run_command", row.runs.calls, [("run_command", [FILES, ARGV, SECONDS], {})], self.CALLS)
 
     def test_v1_v3_a_command_passes_when_it_exits_with_0(self):
         """V1 run_command is called once, by position, and the exit code 0 passes; the output decides nothing.
@@ -118,7 +120,7 @@ class ShellExitZero(LabTest):
             self.returns(
                 (True, Containing(GREEN)), lab.shell_exit_zero, {}, {**ARGS, "timeout_seconds": 0.25}, {}, runs
             )
-            self.check("the calls of run_command", runs.calls, [("run_command", [{}, ARGV, 0.25], {})])
+            self.check("the calls of run_command", runs.calls, [("run_command", [{}, ARGV, 0.25], {})], self.CALLS)
 
     def test_v2_v3_one_that_cannot_start_or_end_has_not_passed(self):
         """V2 Another code, no code and OSError are not passed, without an exception; other exceptions pass through.
@@ -612,8 +614,8 @@ class Summarize(LabTest):
         """N1 These nine numbers, and every sample is in each of them, errors too.
         N2 pass_at_k has str(k) for each k, with pass_at_k(samples, passes, k) to 6 places.
 
-        Hint: By what do you divide: by all samples, or by those that you could use? Do you leave samples out
-        before you count?
+        Hint: By what do you divide: by all samples, or by those that passed? Which of the nine numbers do you
+        round, and to how many places?
         """
         failed = made(("fail", fresh.number(31.5), 1.5), ("fail", fresh.number(12.25), 2.5))
         broken = made(("error", fresh.number(31.5), 0.0), ("error", fresh.number(12.25), 0.0), ("error", 0.0, 0.0))
@@ -621,7 +623,7 @@ class Summarize(LabTest):
             ("fail", fresh.number(41.5), 1.5), ("pass", 12.25, 2.5), success_self_reported=True, detail="pass"
         )
         rows = [
-            Row("3 of 5 passed; a mean over what passed is not asked for", samples=FIVE, ks=[1, 3]),
+            Row("3 of 5 passed; all five count in each mean, and each number is rounded as N4 says", samples=FIVE, ks=[1, 3]),
             Row("an error took time, and its time counts", samples=FIVE[1:3], ks=(1,)),
             Row("one sample", samples=FIVE[:1], ks=[1]),
             Row("one sample that passed", samples=FIVE[1:2], ks=(1,)),

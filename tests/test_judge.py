@@ -108,7 +108,7 @@ def rows_of_edits(record, purpose, count):
         clause = broken_clause(got, record) if isinstance(got, dict) else None
         if isinstance(got, dict) and clause is None:
             row.gives = with_reasons(str.strip, got)
-        rows[clause or "V1"].append(row)
+        rows[clause or ("V2" if edit.because == "a key is given twice" else "V1")].append(row)
     return rows
 
 
@@ -268,7 +268,7 @@ class ParseVerdict(LabTest):
         return self.refuses_each(lab.JudgeError, parsing, rows, **{**self.COMMON, **common})
 
     def test_v1_one_json_object(self):
-        """V1 Around the reply whitespace goes; what is left is one JSON object, or it is refused. Nothing is mended."""
+        """V1 Around the reply whitespace goes; what is left is one JSON object, or it is refused. Nothing is repaired."""
         self.accepts([
             Row("a verdict", raw=RAW),
             Row("whitespace around it, of any kind", raw=f" \n\t{RAW}\r\n\u3000"),
@@ -603,7 +603,7 @@ class PickContestWinner(AskingTest):
             ]
             messages = self.refuses_each(lab.JudgeError, picking, rows, hint=which, **common)
             with self.subTest(clause="W1", because="the message names the repeated id as well"):
-                self.check("the messages", messages, [Containing(items[place]["id"]), Containing(entries[place]["id"])])
+                self.check("the messages of the exceptions", messages, [Containing(items[place]["id"]), Containing(entries[place]["id"])])
 
     def test_w2_w4_winner_and_checks(self):
         """W2 The client is asked once about the whole contest. The winner of its verdict is returned with its checks.
@@ -660,7 +660,7 @@ class PickContestWinner(AskingTest):
         ]
         messages = self.refuses_each(lab.JudgeError, picking, rows, after=both, hint=hint, **common)
         with self.subTest(clause="W3", because="the message names both winners"):
-            self.check("the messages", messages, [Containing(BIRCH, HAZEL)] * len(messages))
+            self.check("the messages of the exceptions", messages, [Containing(BIRCH, HAZEL)] * len(messages))
         nobody = json.dumps(verdict(None, NOBODY))
         self.refuses_each(lab.JudgeError, picking, [
             Row("a winner, and then nobody", client=Client(RAW, nobody), names=BIRCH),
@@ -693,7 +693,7 @@ class ProposeArbitration(AskingTest):
         W4 An exception of the client goes up: an outage is not a verdict.
         """
         hint = "Compare the keys of your data with TASK.md. Which submission is the latest, and where are the others?"
-        bare = {"acceptance": [], "reviews": [], "comments": []}
+        bare = {"reviews": [], "comments": []}
         for changes, because in (
             ({}, "the last of three is the latest, and the others come before it"),
             ({"submissions": SUBMISSIONS[3:]}, "a single submission: the list of earlier ones is empty"),

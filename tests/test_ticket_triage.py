@@ -173,7 +173,7 @@ class ParseTriage(LabTest):
         ], clause="P1", hint="Does a line of yours search, cut off or complete something besides the fence?")
 
     def test_p2_refuses_all_but_one_json_object(self):
-        """P2 Only one JSON object is accepted; every other text is refused, not mended.
+        """P2 Only one JSON object is accepted; every other text is refused, not repaired.
         P8 No reply can cause an exception but TriageError, and its message names the field.
 
         Hint P2: Your code accepts more than JSON. Which line of yours searches, cuts off, replaces or completes
@@ -229,7 +229,7 @@ class ParseTriage(LabTest):
 
     def test_p3_wants_exactly_the_four_fields_each_once(self):
         """P3 There are four fields and no others: category, priority, summary, needs_human. A wrong one is named.
-        P2 Only one JSON object is accepted; every other text is refused, not mended.
+        P2 Only one JSON object is accepted; every other text is refused, not repaired.
         P9 The result is a dict with these four fields and nothing else, the summary stripped.
 
         Hint P2: What has become of a key that was given twice once you hold a dict? Look up object_pairs_hook.
@@ -670,7 +670,7 @@ class Triage(LabTest):
         T6 When the attempts are spent, the ticket falls back: no further question, and no category is guessed.
         T7 Attempts and tool calls are counted over the whole ticket.
         T2 The key tool makes a reply a tool call. Its result goes to the client as JSON, and no attempt is spent.
-        P2 Only one JSON object is accepted; every other text is refused, not mended.
+        P2 Only one JSON object is accepted; every other text is refused, not repaired.
 
         Hint T2: Which line decides that a reply is a tool call, and which line counts one that has run?
         Hint T4: Which line counts a refused reply? Does it count a refused tool call as well?

@@ -89,6 +89,14 @@ class Scenario(unittest.TestCase):
         self.assertEqual([failure["id"] for failure in report["failures"]], TWO_THAT_ARE_WRONG)
         self.assertEqual(report["refused"], sum("refusal" in case["expected"] for case in self.scenario["cases"]))
 
+    def test_no_right_submission_loses_a_case(self):
+        functions = ("build_messages", "parse_verdict", "pick_contest_winner", "propose_arbitration")
+        for path in sorted((KIT / "tests" / "kit" / "right" / "judge").glob("*.py")):
+            names = dict(vars(lab))
+            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
+            with self.subTest(path=path.name), mock.patch.multiple(lab, **{name: names[name] for name in functions}):
+                self.assertEqual([failure["id"] for failure in self.evaluate()["failures"]], TWO_THAT_ARE_WRONG)
+
     def test_code_that_trusts_falls_below_it(self):
         for pick in (trusting_pick, half_checking_pick):
             with self.subTest(pick=pick.__name__):

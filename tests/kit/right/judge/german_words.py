@@ -138,6 +138,8 @@ def pick_contest_winner(task, acceptance, submissions, client, *, both_orders=Fa
 def propose_arbitration(task, acceptance, submissions, reviews, comments, client):
     if len(submissions) == 0:
         raise JudgeError("submissions ist leer.")
+    if len(acceptance) == 0:
+        raise JudgeError("acceptance ist leer.")
     daten = {"task": {"title": task["title"], "spec": task["spec"]}, "acceptance": acceptance}
     daten["latest"] = submissions[len(submissions) - 1]
     daten["earlier"] = submissions[: len(submissions) - 1]
