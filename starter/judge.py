@@ -216,8 +216,9 @@ def propose_arbitration(task, acceptance, submissions, reviews, comments, client
     breaks a rule, naming reply or the key. What the client raises passes through.
 
     >>> client = ReplayClient(['{"recommendation": "pay_taker", "reason": " It runs. "}'])
+    >>> task, items = {"id": "t", "title": "Sum", "spec": "Add two numbers."}, [{"id": "runs", "text": "It runs."}]
     >>> submissions = [{"id": "fig", "summary": "Done.", "artifacts": []}]
-    >>> propose_arbitration({"id": "t", "title": "Sum", "spec": "Add."}, [], submissions, [], [], client)
+    >>> propose_arbitration(task, items, submissions, [], [], client)
     {'recommendation': 'pay_taker', 'reason': 'It runs.', 'binding': False}
     """
     raise NotImplementedError("write propose_arbitration")
