@@ -28,7 +28,9 @@ class Left(Place):
         for text in (replace, inside):
             for target in (kept, kept / "inner" / "file", self.folder / "nowhere"):
                 with self.subTest(text=text[20:40], target=target.name):
-                    session, lab = self.session(text.format(target=str(target)), sandbox=False)  # closed in, it cannot do the first
+                    session, lab = self.session(
+                        text.format(target=str(target)), sandbox=False
+                    )  # closed in, it cannot do the first
                     lab.f()
                     home = session.worker.folder
                     session.end()
@@ -47,7 +49,9 @@ class Left(Place):
     @unittest.skipUnless(sys.platform == "linux", "only Linux knows all of them")
     def test_processes_that_start_processes_are_ended_with_all_of_these(self):
         """Each the child of the last, each in its own session: alive, or gone as soon as the next one has started."""
-        stay = "    for _ in range(300):\n        if os.fork(): time.sleep(99)\n        os.setsid()\n    time.sleep(99)\n"
+        stay = (
+            "    for _ in range(300):\n        if os.fork(): time.sleep(99)\n        os.setsid()\n    time.sleep(99)\n"
+        )
         go = "    while True:\n        if os.fork(): os._exit(0)\n        os.setsid()\n"
         for name, body, number in (("stay", stay, 1), ("go", go, 1), ("many go", go, 4)):
             text = f"import os, time\ndef f():\n    for _ in range({number}):\n        if os.fork() == 0: g()\ndef g():\n    os.setsid()\n{body}"
@@ -57,7 +61,14 @@ class Left(Place):
                 time.sleep(0.2)
                 home = session.worker.folder
                 session.end()
-                self.assertEqual([number for number in map(int, filter(str.isdigit, os.listdir("/proc"))) if lives_in(number, home)], [])
+                self.assertEqual(
+                    [
+                        number
+                        for number in map(int, filter(str.isdigit, os.listdir("/proc")))
+                        if lives_in(number, home)
+                    ],
+                    [],
+                )
 
     @unittest.skipUnless(sys.platform == "linux" and os.geteuid() != 0, "needs Linux, and a user who is not root")
     def test_the_number_of_processes_is_bounded(self):
@@ -120,7 +131,7 @@ class Ahead(Place):
             lab.f(functions[1])
 
     def test_another_call_in_between_gets_its_own_answer(self):
-        """In a new worker, since the first one is in the middle of what was sent; so does a call that is equal and not the same."""
+        """In a new worker, since the first is in the middle of what was sent; so does a call that is only equal."""
         texts, other = ["a", "b"], "".join(["", "b"])
         self.ahead(*texts)
         self.assertEqual([self.lab.f(text) for text in ("a", "c", "b")], [1, 1, 2])

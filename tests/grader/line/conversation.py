@@ -6,9 +6,21 @@ import operator
 import time
 
 from grader.line.errors import Lost, nearest_builtin, raised_error
-from grader.line.protocol import ANSWERS, FROM_FAR, MESSAGE_LIMIT, NAMES_LIMIT, OUTPUT_LIMIT, STRICT_DECODER, Malformed, decode, encode, fields_of, line_of
+from grader.line.protocol import (
+    ANSWERS,
+    FROM_FAR,
+    MESSAGE_LIMIT,
+    NAMES_LIMIT,
+    OUTPUT_LIMIT,
+    STRICT_DECODER,
+    Malformed,
+    decode,
+    encode,
+    fields_of,
+    line_of,
+)
 
-START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; the submission's time begins after that
+START_LIMIT = 60.0  # seconds for an interpreter to start, wherever --exec puts it; then the submission's time begins
 ITEM_SIZE = 64  # bytes of memory that an item of a list or dict takes at least
 WAY_LIMIT = 0.1  # seconds that a line may take on its way from elsewhere (--exec), which are not the submission's
 WAYS_LIMIT = 60.0  # seconds that all ways of a test may take together
@@ -62,7 +74,7 @@ class Received:
             raise Malformed(f"more than {TOTAL_LIMIT:,} bytes in one test")
 
     def keep(self, text, dropped):
-        """Keep what the submission printed, up to a limit for each test. It has a limit of its own, so it does not count."""
+        """Keep what the submission printed, up to a limit of its own for each test: so it does not count."""
         self.total -= weight(text.encode("utf-8", "surrogatepass"))
         room = OUTPUT_LIMIT - self.kept
         if text or dropped:
@@ -76,7 +88,7 @@ def weight(text):
 
 
 class Given:
-    """The functions and iterators of one call: the worker asks for them by number. No number is used twice for a worker."""
+    """The functions and iterators of one call. The worker asks for them by number, and none is used twice for it."""
 
     def __init__(self, numbers):
         self.numbers = numbers  # an iterator that all calls share
@@ -97,8 +109,16 @@ class Ahead:
 
     def is_of(self, name, args, kwargs):
         """Return whether this is the call: of the same function, with the same objects."""
-        same = self.call.func.__name__ == name and len(args) == len(self.call.args) and kwargs.keys() == self.call.keywords.keys()
-        return same and all(map(operator.is_, args, self.call.args)) and all(kwargs[key] is self.call.keywords[key] for key in kwargs)
+        same = (
+            self.call.func.__name__ == name
+            and len(args) == len(self.call.args)
+            and kwargs.keys() == self.call.keywords.keys()
+        )
+        return (
+            same
+            and all(map(operator.is_, args, self.call.args))
+            and all(kwargs[key] is self.call.keywords[key] for key in kwargs)
+        )
 
 
 class Conversation:
@@ -119,7 +139,7 @@ class Conversation:
     # ---- what the tests want
 
     def begin(self):
-        """Wait until the worker is ready; what it says then can be believed, since it has not got the submission yet."""
+        """Wait until the worker is ready. What it says then can be believed: it has not got the submission yet."""
         self.time.allow(START_LIMIT, f"its process did not start within {START_LIMIT:g} s")
         if self.worker.to_send:
             self.write(self.worker.to_send)
@@ -127,13 +147,13 @@ class Conversation:
         self.closed_in, self.why_not = fields["closed_in"], fields["why_not"]
 
     def load(self, module, sources, errors, memory):
-        """Have the submission loaded; return the names of its functions, and of its exceptions that are as handed out.
+        """Have the submission loaded; return the names of its functions, and of its exceptions as handed out.
 
         errors: {name: names of bases}. Lost says why it does not load.
         """
         seconds = self.time.seconds
         self.time.allow(seconds, f"it did not load within {seconds:g} s")
-        processor = int(seconds + 2) * 20  # seconds of the processor: for all tests, and the last resort when this process dies
+        processor = int(seconds + 2) * 20  # seconds of the processor: for all tests, in case that this process dies
         self.send("load", module, sources, errors, memory, processor)
         kind, fields = self.receive()
         if kind == "raised":
@@ -159,7 +179,11 @@ class Conversation:
     def send_ahead(self, name, calls):
         """Let the worker make calls that the tests make next, functools.partial objects, one after the other."""
         made = [Ahead(call, Given(self.numbers)) for call in calls]
-        self.send("calls", name, [[encode(list(one.call.args), one.given.add), encode(one.call.keywords, one.given.add)] for one in made])
+        self.send(
+            "calls",
+            name,
+            [[encode(list(one.call.args), one.given.add), encode(one.call.keywords, one.given.add)] for one in made],
+        )
         self.ahead.extend(made)
         return None, None
 
@@ -167,7 +191,9 @@ class Conversation:
         """Let the worker run main; return as call does, the value being (exit code, stdout, stderr)."""
         self.send("main", encode(list(argv)), encode(files), encoding)
         value, error = self.outcome(Given(self.numbers))
-        if error is None and not (type(value) is tuple and len(value) == 3 and list(map(type, value[1:])) == [str, str]):
+        if error is None and not (
+            type(value) is tuple and len(value) == 3 and list(map(type, value[1:])) == [str, str]
+        ):
             raise self.malformed("main's result")
         return value, error
 
@@ -185,19 +211,29 @@ class Conversation:
             self.send(*self.answer(kind, fields, given, foreign))
 
     def answer(self, kind, fields, given, foreign):
-        """Call the function (or iterator) that the worker asks for; return the kind and contents of the line that says what it gave."""
+        """Call the function (or iterator) that the worker asks for; return the message that says what it gave."""
         function = given.known.get(fields["number"])
         try:
             if function is None:
                 raise RuntimeError("this function came with an earlier call, which is over")
             if (kind == "next") is not hasattr(type(function), "__next__"):
                 raise self.malformed("it takes a function for an iterator")
-            value = next(function) if kind == "next" else function(*fields["args"], **self.checked(keywords, fields["kwargs"]))
+            value = (
+                next(function)
+                if kind == "next"
+                else function(*fields["args"], **self.checked(keywords, fields["kwargs"]))
+            )
         except Exception as error:
             if kind == "next" and isinstance(error, StopIteration):
                 return ("end",)
             foreign.append(error)
-            return "failure", len(foreign) - 1, type(error).__name__, nearest_builtin(type(error)), encode(list(error.args))
+            return (
+                "failure",
+                len(foreign) - 1,
+                type(error).__name__,
+                nearest_builtin(type(error)),
+                encode(list(error.args)),
+            )
         return "answer", encode(value, given.add)
 
     # ---- the line

@@ -22,7 +22,7 @@ class Lost(BaseException):
 
 
 class SubmissionError(Exception):
-    """An exception of the submission. Its text is the message; an exception that is not of the lab goes by its name only."""
+    """An exception of the submission. Its text is the message; one that is not of the lab goes by its name only."""
 
     name_of_class = ""  # in the submission
     place = None  # (file, line number) of the submission's own deepest line, or None
@@ -33,12 +33,21 @@ class SubmissionError(Exception):
 
 BUILTIN_ERRORS = {  # those that a test may look for; a StopIteration, for one, would end a loop of the tests
     kind.__name__: type(kind.__name__, (SubmissionError, kind), {})
-    for kind in (AttributeError, IndexError, KeyError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
+    for kind in (
+        AttributeError,
+        IndexError,
+        KeyError,
+        LookupError,
+        NotImplementedError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    )
 }
 
 
 def error_classes(bases):
-    """Return {name: class} for the exceptions of a lab as the hand-out has them, {name: names of bases}, bases first."""
+    """Return {name: class} of a lab's exceptions, which the hand-out has as {name: names of bases}, bases first."""
     classes = {}
     for name, names in bases.items():
         own = [classes.get(base) or getattr(builtins, base) for base in names]

@@ -1,4 +1,4 @@
-"""Windows: a job holds a process and all that it starts, with limits on their memory and number. It ends with the grader.
+"""Windows: a job holds a process and all that it starts, bounds their memory and number, and ends with the grader.
 
 Names in capitals are Windows' own, from winnt.h. A process that is in a job cannot leave it, nor can what it starts.
 """
@@ -18,8 +18,9 @@ class BasicLimits(ctypes.Structure):
     """JOBOBJECT_BASIC_LIMIT_INFORMATION"""
 
     _fields_ = [
-        ("PerProcessUserTimeLimit", ctypes.c_int64), ("PerJobUserTimeLimit", ctypes.c_int64), ("LimitFlags", ctypes.c_uint32),
-        ("MinimumWorkingSetSize", ctypes.c_size_t), ("MaximumWorkingSetSize", ctypes.c_size_t), ("ActiveProcessLimit", ctypes.c_uint32),
+        ("PerProcessUserTimeLimit", ctypes.c_int64), ("PerJobUserTimeLimit", ctypes.c_int64),
+        ("LimitFlags", ctypes.c_uint32), ("MinimumWorkingSetSize", ctypes.c_size_t),
+        ("MaximumWorkingSetSize", ctypes.c_size_t), ("ActiveProcessLimit", ctypes.c_uint32),
         ("Affinity", ctypes.c_size_t), ("PriorityClass", ctypes.c_uint32), ("SchedulingClass", ctypes.c_uint32),
     ]  # fmt: skip
 
@@ -28,8 +29,9 @@ class ExtendedLimits(ctypes.Structure):
     """JOBOBJECT_EXTENDED_LIMIT_INFORMATION; in the middle an IO_COUNTERS, which is not used."""
 
     _fields_ = [
-        ("BasicLimitInformation", BasicLimits), ("IoInfo", ctypes.c_uint64 * 6), ("ProcessMemoryLimit", ctypes.c_size_t),
-        ("JobMemoryLimit", ctypes.c_size_t), ("PeakProcessMemoryUsed", ctypes.c_size_t), ("PeakJobMemoryUsed", ctypes.c_size_t),
+        ("BasicLimitInformation", BasicLimits), ("IoInfo", ctypes.c_uint64 * 6),
+        ("ProcessMemoryLimit", ctypes.c_size_t), ("JobMemoryLimit", ctypes.c_size_t),
+        ("PeakProcessMemoryUsed", ctypes.c_size_t), ("PeakJobMemoryUsed", ctypes.c_size_t),
     ]  # fmt: skip
 
 
@@ -47,7 +49,11 @@ class Job:
             if not self.handle:
                 raise ctypes.WinError(ctypes.get_last_error())
             limits = limits_of(memory)
-            self.check(self.kernel.SetInformationJobObject(self.handle, JobObjectExtendedLimitInformation, ctypes.byref(limits), ctypes.sizeof(limits)))
+            self.check(
+                self.kernel.SetInformationJobObject(
+                    self.handle, JobObjectExtendedLimitInformation, ctypes.byref(limits), ctypes.sizeof(limits)
+                )
+            )
             self.check(self.kernel.AssignProcessToJobObject(self.handle, int(process._handle)))
         except OSError:
             self.close()
@@ -91,16 +97,19 @@ def limits_of(memory):
     basic = limits.BasicLimitInformation
     basic.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
     if memory is not None:
-        basic.LimitFlags |= JOB_OBJECT_LIMIT_PROCESS_MEMORY | JOB_OBJECT_LIMIT_ACTIVE_PROCESS | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION
+        basic.LimitFlags |= (
+            JOB_OBJECT_LIMIT_PROCESS_MEMORY
+            | JOB_OBJECT_LIMIT_ACTIVE_PROCESS
+            | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION
+        )
         limits.ProcessMemoryLimit = memory << 20
         basic.ActiveProcessLimit = PROCESS_LIMIT
     return limits
 
 
 def job_of(process, memory=None):
-    """Return a Job that holds a process, or None where it cannot be had: then what it starts has to be found in another way."""
+    """Return a Job that holds a process, or None where it cannot be had: then what it starts has to be looked for."""
     try:
         return Job(process, memory)
     except OSError:
         return None
-

@@ -15,7 +15,9 @@ from grader.line.processes import children, end_process, remove_folder, running_
 BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
 FAR_END = ("protocol.py", "program.py", "worker.py")  # the files that make up the source of a worker
 KIT = Path(__file__).resolve().parents[3]
-KEPT_OUT = [str(KIT / room) for room in ("solution", "starter", "scenario", "tests")]  # from workers, wherever the kit lies
+KEPT_OUT = [
+    str(KIT / room) for room in ("solution", "starter", "scenario", "tests")
+]  # from workers, wherever the kit lies
 OWN_IMPORT = re.compile(r"^from grader\.[\w.]+ import (\([^)]*\)|.*)\n", re.MULTILINE)
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 NOT_STARTED = "the worker did not start"  # the beginning of a reason that is not a fault of the submission's
@@ -24,7 +26,7 @@ CLOSED_LIMIT = 1.0  # seconds for a worker that has closed the line to end
 
 
 def source_of(*names):
-    """Return files of this folder as one source. In it they find each other's names without imports, so these are left out."""
+    """Return files of this folder as one source. There each finds the others' names: such imports are left out."""
     texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names]
     return OWN_IMPORT.sub("", "\n".join(texts)).encode("utf-8")
 
@@ -32,8 +34,8 @@ def source_of(*names):
 class Limits:
     """What a submission may use: seconds for each test, memory in MiB; exec and python say where it runs.
 
-    seed is the grader's alone: it renames the data of the tests, and no worker learns it. sandbox: whether a worker closes
-    itself in (see sandbox.py), which it can on this machine only, and on Linux.
+    seed is the grader's alone: it renames the data of the tests, and no worker learns it. sandbox: whether a worker
+    closes itself in (see sandbox.py), which it can on this machine only, and on Linux.
     """
 
     def __init__(self, seconds=5.0, memory=512, prefix="", python=None, seed=0, sandbox=True):
@@ -69,7 +71,7 @@ class Limits:
 
 
 def own_python():
-    """Return the path of this interpreter; on Windows not the launcher of a virtual environment, which starts another one."""
+    """Return the path of this interpreter; on Windows not a virtual environment's, which only starts another one."""
     return sys.executable if os.name != "nt" else getattr(sys, "_base_executable", sys.executable)
 
 

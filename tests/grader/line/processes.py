@@ -19,7 +19,7 @@ PAUSE = 0.001  # seconds between two looks at whether processes have ended
 END_LIMIT = 2.0  # seconds for a process to end that was told to
 FAMILY_LIMIT = 10.0  # seconds to end what a worker left
 OWN_END = 5.0  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
-CLIENT_END = 10.0  # seconds for its client (ssh, srun, docker) to end what is left when asked: killed, it would leave that
+CLIENT_END = 10.0  # seconds for its client (ssh, srun, docker) to end what is left when asked: killed, it leaves that
 ANSWER_TIME = 0.05  # seconds for a worker that is late to tell where it is
 ANSWER_LIMIT = 16384  # bytes of what it tells
 
@@ -36,7 +36,7 @@ def guard_this_process():
 
 
 def children(number="self"):
-    """Linux: return the numbers of a process's children, of this one's by default, oldest first. Else: none are known."""
+    """Linux: return the numbers of a process's children (this one's by default), oldest first. Else: nothing."""
     if sys.platform != "linux":
         return []
     if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):  # a kernel without these lists
@@ -75,7 +75,7 @@ def list_or_nothing(folder):
 def end_process(process, before, gently, job=None):
     """End the worker, its process group, and on Linux every process that it left behind.
 
-    gently: let it end by itself, then ask. A client such as docker's passes that on; killed, it would leave its container.
+    gently: let it end by itself, then ask. A client such as docker's passes that on; killed, it leaves its container.
     job: Windows: what holds it and all that it has started, or None.
     """
     if os.name == "nt":
@@ -109,8 +109,8 @@ def end_tree(process):
 def end_children(meant):
     """Linux: end this process's children for which meant(number) holds, and all that they have started.
 
-    It is a race: a process that each time starts another and ends is gone before its number is used. One that is stopped
-    starts nothing, so first all are stopped, from the oldest on, which is quicker than they can start others.
+    It is a race: a process that each time starts another and ends is gone before its number is used. One that is
+    stopped starts nothing, so first all are stopped, from the oldest on, which is quicker than they can start others.
     """
     deadline, ended = time.monotonic() + FAMILY_LIMIT, set()
     left = list(filter(meant, children()))
@@ -172,8 +172,8 @@ def session_of(number):
 def running_lines(process, said):
     """Return [(file, line number)] of what a worker is doing, innermost first, as it tells in the file `said`.
 
-    POSIX: it has registered for the signal. Windows: it has told so again and again since a second after the call. When it
-    has not: nothing.
+    POSIX: it has registered for the signal. Windows: it has told so again and again since a second after the call.
+    When it has not: nothing.
     """
     if process.poll() is not None:
         return []
@@ -191,7 +191,10 @@ def running_lines(process, said):
 def signal_group(process, number):
     try:
         os.killpg(process.pid, number)
-    except (ProcessLookupError, PermissionError):  # all have ended; another user's (sudo), who ends when the line closes
+    except (
+        ProcessLookupError,
+        PermissionError,
+    ):  # all have ended; another user's (sudo), who ends when the line closes
         pass
 
 
@@ -211,9 +214,9 @@ def remove_folder(folder):
         try:
             remove_what_is_there(folder)
             return
-        except OSError:  # Windows: what has just ended still holds something. Else it was made immutable: not ours to fight
-            if os.name != "nt" or not os.path.lexists(folder):
-                return
+        except OSError:
+            if os.name != "nt" or not os.path.lexists(folder):  # it was made immutable: not ours to fight
+                return  # on Windows, what has just ended may still hold something
             time.sleep(REMOVE_PAUSE)
 
 

@@ -79,7 +79,7 @@ class Output(io.RawIOBase):
             return -1
 
     def make_room(self):
-        """End a line that something has written past this stream, and shorten a file that has become too large to its end."""
+        """End a line that was written past this stream, and shorten a file that has become too large to its end."""
         place = self.place()
         if place > 0 and place != self.end:
             os.lseek(self.descriptor, -1, os.SEEK_CUR)
@@ -97,7 +97,7 @@ class Output(io.RawIOBase):
 
 
 class Buffer(io.BufferedWriter):
-    """What stands between an Output and its text. A wrapper that a submission has put around it may go: it stays open."""
+    """What stands between an Output and its text. It stays open when a wrapper that a submission made goes."""
 
     def close(self):
         self.flush()
@@ -111,7 +111,9 @@ class Streams:
         self.texts = [self.wrapped(output) for output in self.outputs]
 
     def wrapped(self, output):
-        return io.TextIOWrapper(Buffer(output), encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
+        return io.TextIOWrapper(
+            Buffer(output), encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True
+        )
 
     def install(self):
         """Make them what a program finds in sys."""

@@ -1,9 +1,9 @@
 """The protocol of the line: what the two ends say to each other, one JSON object per line, and the limits of that.
 
-The near end is the grader, the far end a worker, with the submission inside it. The near end speaks, the far end answers;
-while a call runs, the far end may ask for a function that it was given. Both ends read with `fields_of`, so a message is
-one of those in these two tables, with just these fields, or it is Malformed. Every line of the far end may also carry
-`printed`: [text, number of bytes that were left out], what the submission has printed since the last line.
+The near end is the grader, the far end a worker, with the submission inside it. The near end speaks, the far end
+answers; while a call runs, the far end may ask for a function that it was given. Both ends read with `fields_of`, so a
+message is one of those in these two tables, with just these fields, or it is Malformed. Every line of the far end may
+also carry `printed`: [text, number of bytes left out], what the submission has printed since the last line.
 
 This file imports nothing of the kit: a worker gets it as text, with its own source behind it.
 """
@@ -15,7 +15,7 @@ NONE = type(None)
 FROM_NEAR = {  # kind: its fields, each with the types that it may have
     "load": {"module": (str,), "sources": (dict,), "errors": (dict,), "memory": (int,), "seconds": (int,)},
     "call": {"name": (str,), "args": (list,), "kwargs": (dict,)},
-    "calls": {"name": (str,), "calls": (list,)},  # [[args, kwargs], ...] of calls that come next; each is answered like a call
+    "calls": {"name": (str,), "calls": (list,)},  # [[args, kwargs], ...]: calls that come next, each answered like one
     "main": {"argv": (list,), "files": (dict,), "encoding": (str,)},  # files: {path with /: text}
     "answer": {"value": ()},  # what the function gave; () is any type
     "end": {},  # the iterator has no more items
@@ -25,10 +25,13 @@ FROM_FAR = {
     "ready": {"closed_in": (list,), "why_not": (str,)},  # unasked: it has started; what for it has closed itself in
     "loaded": {"functions": (list,), "errors": (list,)},  # names; errors: those that are as they were handed out
     "returned": {"value": ()},
-    "raised": {"class": (str,), "lab": (str, NONE), "builtin": (str,), "same": (int, NONE), "message": (str,), "place": (list, NONE)},
+    "raised": {  # names of the class, of the nearest exceptions of the lab and of Python; same: the number of a failure
+        "class": (str,), "lab": (str, NONE), "builtin": (str,), "same": (int, NONE),
+        "message": (str,), "place": (list, NONE),  # [file, line number]
+    },
     "ask": {"number": (int,), "args": (list,), "kwargs": (dict,)},  # call the function of that number
     "next": {"number": (int,)},  # take an item of the iterator of that number
-}
+}  # fmt: skip
 OUTCOMES = ("returned", "raised", "ask", "next")
 ANSWERS = {  # what may follow; nothing else is due
     None: ("ready",),
@@ -48,7 +51,7 @@ KEYS_LIMIT = 200  # keys of one dict or set that are not texts: numbers can be c
 NAMES_LIMIT = 5000  # names of functions in the submission's module
 
 PLAIN_TYPES = {kind.__name__: kind for kind in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, NONE)}
-CONTENT_TYPES = (str, int, float, bytes, list, dict, tuple, set, frozenset)  # a value of a subclass crosses as its content
+CONTENT_TYPES = (str, int, float, bytes, list, dict, tuple, set, frozenset)  # what is built on them crosses as content
 ATOMS, ONLY_TEXTS = {str, bool, NONE}, {str}  # types whose values cross as they are, and the type of most keys
 
 
@@ -71,7 +74,7 @@ def line_of(kind, *contents, **more):
 
 
 def fields_of(line, decoder, table, due, decode=None):
-    """Return (kind, fields) of a message of this table; Malformed unless its kind is due and its fields are as they should be.
+    """Return (kind, fields) of a message of this table; Malformed unless its kind is due and its fields are right.
 
     decode makes the values of what crossed, where the decoder has not done that already.
     """
@@ -118,12 +121,13 @@ def no_constant(name):
     raise Malformed(f"{name} is not JSON")
 
 
-ENCODER = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=(",", ":"))  # encode has bounded the depth
+COMPACT = (",", ":")
+ENCODER = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=COMPACT)  # encode has bounded the depth
 STRICT_DECODER = json.JSONDecoder(object_pairs_hook=no_key_twice, parse_int=small_int, parse_constant=no_constant)
 
 
-# ---- values. What JSON has crosses as JSON: None, bool, str, finite float, small int, list, and dict with texts as keys.
-# All else is {"$tag": content}; so is a dict that looks like that.
+# ---- values. What JSON has crosses as JSON: None, bool, str, finite float, small int, list, and dict with texts as
+# keys. All else is {"$tag": content}; so is a dict that looks like that.
 
 
 class Opaque:
@@ -144,7 +148,7 @@ class Opaque:
 def encode(value, number_of=None, depth=0):
     """Return value as JSON can carry it. A subclass is worth its content: its own __eq__ or __str__ stays behind.
 
-    number_of(callable or iterator) gives the number as which it crosses. Without number_of these, and types, do not cross.
+    number_of(callable or iterator) gives the number as which it crosses. Without it these, and types, do not cross.
     """
     kind = type(value)
     if kind in ATOMS:  # the most frequent come first
@@ -152,7 +156,9 @@ def encode(value, number_of=None, depth=0):
     if kind is list and depth < DEPTH_LIMIT:
         return [item if type(item) in ATOMS else encode(item, number_of, depth + 1) for item in value]
     if kind is dict and depth < DEPTH_LIMIT and ONLY_TEXTS.issuperset(map(type, value)) and not looks_tagged(value):
-        return {key: item if type(item) in ATOMS else encode(item, number_of, depth + 1) for key, item in value.items()}
+        return {
+            key: item if type(item) in ATOMS else encode(item, number_of, depth + 1) for key, item in value.items()
+        }
     if not issubclass(kind, CONTENT_TYPES):
         return encode_by_name(value, kind, number_of)
     if issubclass(kind, str):
@@ -216,9 +222,10 @@ def decode(value, depth=0):
         return [item if type(item) in ATOMS else decode(item, depth + 1) for item in value]
     if not looks_tagged(value):
         return {key: item if type(item) in ATOMS else decode(item, depth + 1) for key, item in value.items()}
-    (tag, content), = value.items()
+    ((tag, content),) = value.items()
     if type(content) is list:
-        content = [decode(item, depth if tag == "$dict" else depth + 1) for item in content]  # a pair is not a level of its own
+        inner = depth if tag == "$dict" else depth + 1  # a pair is not a level of its own
+        content = [decode(item, inner) for item in content]
     return untag(tag, content)
 
 
@@ -261,7 +268,7 @@ def untag_text(tag, content):
 
 
 def hashed(kind, items, keys):
-    """Return a dict, set or frozenset of items; Malformed for a key that is given twice, and for too many that may collide."""
+    """Return a dict, set or frozenset of items; Malformed for a key given twice, and for too many that may collide."""
     if sum(type(key) is not str for key in keys) > KEYS_LIMIT:
         raise Malformed(f"{kind.__name__}: more than {KEYS_LIMIT} keys that are not texts")
     try:

@@ -1,8 +1,8 @@
 """The near end of the line: gives tests a stand-in for a submission that runs in a worker process.
 
-A test imports the lab and calls it as ever. Here each call becomes a line to the worker, and the line that comes back is
-untrusted input: it is bounded, parsed and checked, and no line of the submission runs in this process. Use, one session at
-a time in a process:
+A test imports the lab and calls it as ever. Here each call becomes a line to the worker, and the line that comes back
+is untrusted input: it is bounded, parsed and checked, and no line of the submission runs in this process. Use, one
+session at a time in a process:
 
     with Session(Path("starter/ticket_triage.py")) as session:
         sys.modules["ticket_triage"] = RemoteModule("ticket_triage", session)
@@ -28,7 +28,7 @@ MERGE_MARKS = ("<<<<<<< ", ">>>>>>> ", "||||||| ")  # that git leaves at the beg
 
 
 class Session:
-    """One submission under grading: has a worker with it, as often as one is lost, and keeps the limits of each test."""
+    """One submission under grading: has a worker with it, a new one when one is lost, and the limits of each test."""
 
     def __init__(self, path, limits=None, lab=None, workers=None):
         """workers: where and how they are made; without them, as limits say."""
@@ -40,7 +40,9 @@ class Session:
         self.errors = error_classes(exceptions_of(self.lab))  # {name: class}: what tests catch
         self.intact = set()  # the names of those that the submission has as they were handed out
         self.functions = {}  # {name: RemoteFunction}
-        self.closed_in = None  # what for each of its workers has closed itself in: words of sandbox.py; None: none has started
+        self.closed_in = (
+            None  # what for all of its workers have closed themselves in, words of sandbox.py; None: no worker
+        )
         self.why_not = self.workers.limits.why_open()  # and why not for the rest
         self.load_failure = None  # the Lost of a submission that cannot be read or does not load
         self.lost = None  # the Lost of the running test: every further call in it meets the same
@@ -121,10 +123,10 @@ class Session:
         return Lost(f"{lost} (this is Python {sys.version.split()[0]})" if here else str(lost), lost.place)
 
     def after(self, error):
-        """End the worker, which something has stopped in the middle of its work; return the exception to raise for that.
+        """End the worker, whose work something has stopped in the middle; return the exception to raise for that.
 
-        Something: a Lost, Ctrl-C, or what a function of the tests lets out. A Lost is kept: further calls of the running test
-        meet it too, and other tests if the submission was never loaded.
+        Something: a Lost, Ctrl-C, or what a function of the tests lets out. A Lost is kept: further calls of the
+        running test meet it too, and other tests if the submission was never loaded.
         """
         self.end()
         if isinstance(error, MemoryError):
@@ -172,7 +174,7 @@ class Session:
         self.request(Conversation.send_ahead, name, calls)
 
     def run_main(self, argv, files, encoding):
-        """Run main in a folder with these files {name: text}; return (exit code, stdout, stderr), or raise what it does."""
+        """Run main beside these files {name: text}; return (exit code, stdout, stderr), or raise what it does."""
         self.refuse_inside_callback()
         self.break_off()
         return self.request(Conversation.main, argv, files, encoding)
@@ -200,7 +202,9 @@ class RemoteFunction:
     def __init__(self, name, session):
         self.__name__ = self.__qualname__ = name
         self.session = session
-        self.printed = []  # [[text, number of bytes left out], ...] of what the submission printed during the last call
+        self.printed = (
+            []
+        )  # [[text, number of bytes left out], ...] of what the submission printed during the last call
 
     def __call__(self, *args, **kwargs):
         before = len(self.session.printed)

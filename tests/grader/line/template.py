@@ -1,7 +1,7 @@
 """Linux: workers that are there at once, for a grader that needs many.
 
 To start an interpreter and import what every submission imports takes a third of a grading. A Template has done that
-once, and has nothing of a submission in it; each worker is a copy of it (fork), and begins as one does that was started,
+once, and has nothing of a submission in it; each worker is a copy of it (fork), and begins as one that was started,
 but that copies share the seed of hash().
 """
 
@@ -19,7 +19,7 @@ COPY_LIMIT = 10.0  # seconds for a template to start, and to make a copy
 
 
 class Template:
-    """A process that makes copies of itself when asked. Elsewhere than on Linux, and where it fails, workers are started."""
+    """A process that makes copies of itself when asked. Where there is none, or it fails, workers are started."""
 
     def __init__(self, limits, environment):
         """limits say which interpreter it is; environment: the variables of it and its copies."""
@@ -31,7 +31,9 @@ class Template:
         source = limits.source("copier.py")
         pipes = {"stdin": far, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
-            self.process = subprocess.Popen(limits.command(len(source)), env=environment, start_new_session=True, **pipes)
+            self.process = subprocess.Popen(
+                limits.command(len(source)), env=environment, start_new_session=True, **pipes
+            )
             self.line.sendall(source)
         except OSError:
             self.end()

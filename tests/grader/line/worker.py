@@ -1,7 +1,7 @@
 """The far end of the line: runs a submission in a process of its own, and answers the near end (see protocol.py).
 
-It comes over stdin as text, behind sandbox.py, protocol.py and program.py, so it needs no file; its imports of these are
-left out. The near end trusts nothing that this end says: the submission in this process can do as it likes with it.
+It comes over stdin as text, behind sandbox.py, protocol.py and program.py, so it needs no file; its imports of these
+are left out. The near end trusts nothing that this end says: the submission in this process can do as it likes with it.
 """
 
 import builtins
@@ -16,13 +16,28 @@ from _thread import allocate_lock
 
 from grader.line.program import Kept, Program, Streams
 from grader.line.protocol import (
-    FROM_NEAR, MESSAGE_LIMIT, NAMES_LIMIT, PLAIN_TYPES, TEXT_LIMIT,
-    ANSWERS, TooLarge, encode, fields_of, line_of, looks_tagged, untag,
+    FROM_NEAR,
+    MESSAGE_LIMIT,
+    NAMES_LIMIT,
+    PLAIN_TYPES,
+    TEXT_LIMIT,
+    ANSWERS,
+    TooLarge,
+    encode,
+    fields_of,
+    line_of,
+    looks_tagged,
+    untag,
 )
 from grader.line.sandbox import enter, prepared_room
 
 WORK = ("load", "call", "calls", "main")  # the kinds of messages that begin something
-PRELOADED = ("_sitebuiltins", "argparse", "collections.abc", "tempfile")  # most submissions import these, or loading needs them
+PRELOADED = (
+    "_sitebuiltins",
+    "argparse",
+    "collections.abc",
+    "tempfile",
+)  # most submissions import these, or loading needs them
 REACH = "a submission may read Python's own files and write in its own folder, and has no network"
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
 TELL_AFTER = 1.0  # seconds of work, after which a worker on Windows tells each time which line is running
@@ -40,6 +55,7 @@ class Finder:
 
     def find_spec(self, name, path=None, target=None):
         from importlib.machinery import ModuleSpec
+
         return ModuleSpec(name, self, origin=f"{name}.py") if name in self.sources else None
 
     def create_module(self, spec):
@@ -63,7 +79,8 @@ class Submission:
         self.streams = streams  # its Streams
         self.files = set()  # the names of its source files, as tracebacks show them
         self.errors = {}  # {name: class} of the lab's exceptions that are as they were handed out
-        self.builtins = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}  # before it can change them
+        # of Python itself, before the submission can change them
+        self.builtins = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}
         self.far_end = None  # the module that holds this code, once it is not __main__ any more
         self.foreign = {}  # {number: exception} that the grader's functions have raised in this call
         self.closed_in = []  # what for this process is closed in
@@ -95,11 +112,13 @@ class Submission:
         builtins.help, builtins.copyright = site._Helper(), site._Printer("copyright", sys.copyright)
 
     def is_own(self, kind):
-        """Return whether this is a class that the submission has made: else a KeyError, say, could pass for a refusal."""
+        """Return whether the submission has made this class: else a KeyError, say, could pass for a refusal."""
         own = {file[: -len(".py")] for file in self.files}
         others = [module for name, module in list(sys.modules.items()) if name not in own]
         made_here = isinstance(kind, type) and kind.__module__ in own
-        return made_here and not any(value is kind for module in others for value in list(getattr(module, "__dict__", {}).values()))
+        return made_here and not any(
+            value is kind for module in others for value in list(getattr(module, "__dict__", {}).values())
+        )
 
     def is_related(self, kind, bases):
         """Return whether a class has these bases, and is neither above nor below any other of the lab's exceptions."""
@@ -271,7 +290,7 @@ class Worker:
                 self.send("raised", *self.submission.describe(error))
 
     def serve(self, kept_out, closed_in):
-        """Close this process in, and answer messages. kept_out: None for not to; closed_in: what for it is closed in already."""
+        """Close this process in, and answer messages. kept_out: None not to; closed_in: what it is closed in for."""
         for name in PRELOADED:  # now, since the grader is busy anyway
             __import__(name)
         if closed_in is None:
@@ -294,7 +313,13 @@ def limit_resources(memory, seconds):
         import resource
     except ImportError:
         return
-    amounts = {"RLIMIT_AS": memory << 20, "RLIMIT_CPU": seconds, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE_LIMIT, **most_processes()}
+    amounts = {
+        "RLIMIT_AS": memory << 20,
+        "RLIMIT_CPU": seconds,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_FSIZE": FILE_LIMIT,
+        **most_processes(),
+    }
     for name, amount in amounts.items():
         try:
             resource.setrlimit(getattr(resource, name), (amount, amount))
