@@ -43,7 +43,7 @@ CRASH_HINTS = {  # {name of an exception: a cause to look for}, where the submis
     "NameError": "Python does not know this name here. Is it spelled as in the line that defines it, or is an import missing?",
     "UnboundLocalError": "On this way through the function the name has no value yet. Which line gives it one, and does it always run?",
     "KeyError": "This key is not there. Which check has to come before the line that reads it?",
-    "IndexError": "There is no item at this position. How long can the list or text be here?",
+    "IndexError": "This position has no item. How long can the list or text be here?",
     "TypeError": "Of which type is each value in this line when this call is made? What comes from outside can hold any type in any place.",
     "AttributeError": "Of which type is the value in this line when this call is made? What comes from outside can hold any type in any place.",
     "ValueError": "Does your try surround this line, and does it name the exception that is raised here?",

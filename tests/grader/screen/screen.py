@@ -133,7 +133,7 @@ def next_lines(report, task):
     labs = list(dict.fromkeys([MAIN_LAB, *re.findall(r"\(scenario/(\w+)/TASK\.md\)", task)]))
     lines = [
         f"Next: python {path} scenario/{lab}   (your code at work)",
-        f"What you see there, and why: After fifteen, at the end of {report.task}",
+        f"What you see there, and why: After fifteen, in {report.task}",
     ]
     after = labs[labs.index(lab) + 1] if lab in labs[:-1] else None
     return lines + ([f"Then: python verify.py starter/{after}.py   (the next lab; see scenario/{after}/TASK.md)"] if after else [])
