@@ -20,7 +20,8 @@ END_LIMIT = 2.0  # seconds for a process to end that was told to
 FAMILY_LIMIT = 10.0  # seconds to end what a worker left
 OWN_END = 5.0  # seconds for a worker elsewhere to end by itself, and clear up, when the line has closed
 CLIENT_END = 10.0  # seconds for its client (ssh, srun, docker) to end what is left when asked: killed, it leaves that
-ANSWER_TIME = 0.05  # seconds for a worker that is late to tell where it is
+ANSWER_TIME = 0.5  # seconds for a worker that is late to tell where it is
+ANSWER_PAUSE = 0.01  # seconds between two looks at whether it has
 ANSWER_LIMIT = 16384  # bytes of what it tells
 
 
@@ -182,7 +183,10 @@ def running_lines(process, said):
         start = max(0, start - ANSWER_LIMIT)
     else:
         os.kill(process.pid, signal.SIGUSR1)
-        time.sleep(ANSWER_TIME)
+        deadline = time.monotonic() + ANSWER_TIME
+        while said.seek(0, os.SEEK_END) == start and time.monotonic() < deadline:
+            time.sleep(ANSWER_PAUSE)
+        time.sleep(ANSWER_PAUSE)  # it may be in the middle
     said.seek(start)
     text = said.read(ANSWER_LIMIT).decode("utf-8", "replace").rpartition("Timeout (")[2]
     return [(file, int(number)) for file, number in re.findall(r'File "([^"\n]+)", line (\d{1,6}) in ', text)]
