@@ -355,15 +355,17 @@ def interrupt(recording, chat):
         tell("no further request is sent; waiting for those under way (Ctrl-C again does not wait)")
 
 
-def conclude(target, scenario, recording, chat, stdout):
+def conclude(target, recording, chat, stdout):
     """Write the accuracy that is measured, print the line that a replay prints, and return the exit code."""
     kept, total = recording.kept(), len(recording.cases)
     tell(f"{len(kept)} of {total} cases are recorded" + ("" if len(kept) == total else "; --resume goes on with the others"))
     if not kept and not recording.begun:
         return 1
-    report = outcome(target, scenario, kept, target.client_for) if kept else {"accuracy": 0.0}
-    recording.save_somewhere(chat, report["accuracy"])
+    recording.save_somewhere(chat, recording.threshold)
     if kept:
+        made = target.load_scenario(recording.folder)  # as a replay loads it: a lab may add to its cases
+        report = outcome(target, made, made["cases"], target.client_for)
+        recording.save_somewhere(chat, report["accuracy"])
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             target.main([os.path.abspath(recording.folder)])
         print(next(line for line in printed.getvalue().splitlines() if line.startswith("accuracy=")), file=stdout)
@@ -422,7 +424,7 @@ def run(given, stdout, sleep):
         raise UsageError(str(error)) from error
     try:
         record_all(target, scenario, recording, chat, given.jobs)
-        return conclude(target, scenario, recording, chat, stdout)
+        return conclude(target, recording, chat, stdout)
     finally:
         with contextlib.suppress(OSError):
             recording.folder.rmdir()  # goes only when it is empty

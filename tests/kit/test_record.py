@@ -187,6 +187,9 @@ class RecordTest(CommandTest):
         lab = self.target(
             "def load_scenario(folder):\n"
             "    cases = read_json(os.path.join(folder, 'cases.json'))\n"
+            "    for case in cases:\n"
+            "        for number, turn in enumerate(case['turns']):\n"
+            "            turn['id'] = str(number)\n"
             "    return {'name': 'n', 'min_accuracy': 0, 'suffix': __import__('pathlib').Path(folder, 'docs', 'a.md').read_text(), 'cases': cases}\n"
             "def evaluate(cases, client_for, *, suffix):\n"
             "    right = [client_for(turn)(build_messages(turn['ticket'], [])) == turn['ticket'] + suffix for case in cases for turn in case['turns']]\n"
@@ -195,7 +198,7 @@ class RecordTest(CommandTest):
             "    scenario = load_scenario(argv[0])\n"
             "    return print_report(evaluate(scenario['cases'], client_for, suffix=scenario['suffix']), 'none', 0)\n"
         )
-        cases = [{"id": name, "data": [{"x": 1}], "turns": [{"id": f"{name}{n}", "ticket": f"{name}-{n}", "replies": []} for n in (1, 2)]} for name in "ab"]
+        cases = [{"id": name, "data": [{"x": 1}], "turns": [{"ticket": f"{name}-{n}", "replies": []} for n in (1, 2)]} for name in "ab"]
         (self.scenario / "docs").mkdir()
         (self.scenario / "docs" / "a.md").write_text("!", encoding="utf-8")
         (self.scenario / "TASK.md").write_text("a contract", encoding="utf-8")
@@ -568,17 +571,31 @@ class RecordTest(CommandTest):
         self.assertEqual(self.record(server, "--resume")[:2], (0, LINE + "\n"))
         self.assertEqual(len(server.requests), 7, "nothing is paid for twice")
 
-    def test_the_shipped_recording_replays_to_what_it_says(self):
-        """scenario/ticket_triage_smollm2: the shipped tickets, no path of a machine, and the accuracy that was measured."""
-        self.out = KIT / "scenario" / "ticket_triage_smollm2"
-        scenario, cases = self.recorded()
-        code, lines, err = self.replay()
-        self.assertEqual((code, err), (0, ""))
-        self.assertTrue(lines[0].startswith(f"accuracy={scenario['min_accuracy']} correct="), lines[0])
-        tickets = json.loads((KIT / "scenario" / "ticket_triage" / "cases.json").read_text(encoding="utf-8"))
-        self.assertEqual([(case["id"], case["ticket"]) for case in cases], [(case["id"], case["ticket"]) for case in tickets])
-        self.assertLessEqual({"model", "licence", "date", "settings"}, set(scenario["recording"]))
-        self.assertNotRegex(json.dumps(scenario), "/home/|/root/|/tmp/|/work/|[A-Z]:\\\\")
+    def test_each_shipped_recording_replays_to_what_it_says(self):
+        """scenario/LAB_MODEL: the cases that ship, no path of a machine, the accuracy that was measured, twice the same bytes."""
+        recordings = sorted(path.parent for path in KIT.glob("scenario/*/scenario.json") if '"recording"' in path.read_text(encoding="utf-8"))
+        self.assertGreaterEqual(len(recordings), 2)
+        for self.out in recordings:
+            with self.subTest(recording=self.out.name):
+                lab = record.lab_file("solution", self.out)
+                source = KIT / "scenario" / lab.stem
+                scenario, cases = self.recorded()
+                first, again = [subprocess.run([sys.executable, "-B", lab, self.out], capture_output=True, check=False) for _ in range(2)]
+                self.assertEqual((first.returncode, first.stderr, first.stdout), (0, b"", again.stdout))
+                self.assertTrue(first.stdout.startswith(f"accuracy={scenario['min_accuracy']} correct=".encode()), first.stdout[:80])
+                shipped = json.loads((source / "cases.json").read_text(encoding="utf-8"))
+                self.assertEqual(list(map(self.without_replies, cases)), list(map(self.without_replies, shipped)))
+                for path in (path for path in source.rglob("*") if path.is_file() and path.suffix == ".md" and path.name[:4] != "TASK"):
+                    self.assertEqual((self.out / path.relative_to(source)).read_bytes(), path.read_bytes(), path.name)
+                self.assertLessEqual({"model", "licence", "date", "settings"}, set(scenario["recording"]))
+                self.assertNotRegex(json.dumps(scenario), "/home/|/root/|/tmp/|/work/|[A-Z]:\\\\")
+
+    def without_replies(self, case):
+        """Return what a case asks, without the replies and the note that tells of them."""
+        case = record.filled(case, [[] for _ in record.parts_of(case)])
+        for part in (case, *record.parts_of(case)):
+            part.pop("note", None)
+        return case
 
 
 if __name__ == "__main__":
