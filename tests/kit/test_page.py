@@ -74,10 +74,10 @@ class Text(unittest.TestCase):
         page = Reader(page_of.report(CLASS))
         groups, heads, *rows = page.rows[: 2 + len(CLASS["submissions"]) + 1]
         self.assertEqual([head.strip() for head in heads[3:]], [test["clauses"][0] for test in TESTS])
-        self.assertEqual(rows[0][:3] + ["".join(rows[0][3:]).strip()], ["Anna 10", "15", "", "\u2714" * 15])
-        self.assertEqual(rows[1][:3] + ["".join(rows[1][3:]).strip()], ["anna 9", "11", "P5", "\u2714" * 4 + "\u2718" + "\u2714" * 7 + "\u2718\u00b7?"])
-        self.assertIn("never closed", rows[2][0])
-        self.assertIn("not graded", rows[-1][0])
+        self.assertEqual(rows[0][:3] + ["".join(rows[0][3:]).strip()], ["Anna 107", "15", "", "\u2714" * 15])
+        self.assertEqual(rows[1][:3] + ["".join(rows[1][3:]).strip()], ["anna 97", "11", "P5", "\u2714" * 4 + "\u2718" + "\u2714" * 7 + "\u2718\u00b7?"])
+        self.assertEqual([cell.strip() for cell in rows[2]], ["Ben7", f"did not run: {LOADLESS['reason']}"])  # one cell tells why
+        self.assertEqual([cell.strip() for cell in rows[-1]], ["Zo\u00eb", "not graded: the grading was interrupted before it"])
         ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
         links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
         self.assertEqual(len(ids), len(set(ids)))
@@ -209,6 +209,11 @@ type("by-name", "ANNA"); seen.filtered = [names().sort(), $("#count").textConten
 type("from", "12"); seen.both = names();
 $("#tools button").click(); await new Promise((done) => setTimeout(done)); seen.reset = $("#count").textContent;
 type("by-clause", "P1"); seen.clause = names().sort();
+type("by-clause", ""); type("by-name", "zoe"); seen.bare = names();
+type("by-name", ""); $("#lost").click(); seen.lost = names();
+all("#matrix tbody tr.lost th button")[0].click(); seen.why = dialog(); $("dialog button").click(); $("#lost").click();
+seen.widths = [...new Set(all("#matrix thead tr:last-child th").slice(3).map((each) => Math.round(each.getBoundingClientRect().width)))];
+seen.printed = $("summary").textContent;
 """
 
 
@@ -269,7 +274,7 @@ class Browser(unittest.TestCase):
         """Heads have their scope, a cell says whose and what, the charts say their numbers."""
         self.assertEqual((self.seen["headers"], self.seen["rowHeaders"]), (["col"], ["row"]))
         self.assertEqual(self.seen["cell"], "button: anna 9, P5: failed")
-        self.assertEqual(self.seen["charts"][0], "img: Submissions by tests passed. 2 with 0; 6 with 11; 1 with 15")
+        self.assertEqual(self.seen["charts"][0], "img: Submissions by tests passed. 1 did not run; 1 with 0; 6 with 11; 1 with 15")
         self.assertIn("fail. P5: 6; E1: 6", self.seen["charts"][1])
 
     def test_the_matrix_is_sorted(self):
@@ -288,6 +293,13 @@ class Browser(unittest.TestCase):
         self.assertEqual(self.seen["reset"], "10 of 10 shown")
         self.assertEqual(self.seen["clause"], ["\u5c71\u7530"])
 
+    def test_who_did_not_run_is_found_and_told_apart(self):
+        """By a filter, with the reason; a name is found without its accents; no column of marks is wider than another."""
+        self.assertEqual((self.seen["bare"], self.seen["lost"]), (["Zo\u00eb"], ["Ben", "Zo\u00eb"]))
+        self.assertIn(LOADLESS["reason"], self.seen["why"])
+        self.assertEqual(len(self.seen["widths"]), 1, self.seen["widths"])
+        self.assertIn("printed only when it is open", self.seen["printed"])
+
     def test_the_policy_lets_the_page_work_and_nothing_else(self):
         """With its policy the page's own script runs, and a script that came in does not."""
         page = page_of.report(CLASS).replace("</body>", "<script>document.title = 'owned'</script></body>")
@@ -296,17 +308,20 @@ class Browser(unittest.TestCase):
         self.assertIn("<title>ticket_triage: 10 submissions</title>", dumped)
 
     def test_a_phone_shows_the_page_in_its_width(self):
-        """At 390 pixels only the matrix is wider, and scrolls in itself."""
+        """At 390 pixels nothing is wider than the screen, the matrix included: its marks are below each name."""
         page = html.escape(re.sub("<meta http-equiv.*?>", "", page_of.report(CLASS), count=1))
         steps = """
             const frame = $("iframe");
             await new Promise((done) => { frame.onload = done; frame.srcdoc = frame.dataset.page; });
             const inner = frame.contentDocument, matrix = inner.querySelector(".scroll");
             seen.tooWide = inner.documentElement.scrollWidth - inner.documentElement.clientWidth;
-            seen.matrix = matrix.scrollWidth > matrix.clientWidth && matrix.clientWidth > 300;
+            seen.matrix = matrix.scrollWidth <= matrix.clientWidth && matrix.clientWidth > 300;
+            const marks = [...inner.querySelectorAll("#matrix tbody tr:not(.lost)")][0].cells;
+            seen.below = marks[3].getBoundingClientRect().top >= marks[0].getBoundingClientRect().bottom - 1;
+            seen.inside = Math.max(...[...inner.querySelectorAll("#matrix td, #matrix th")].map((cell) => cell.getBoundingClientRect().right)) <= 390;
         """
         seen = seen_on(f'<body><iframe width=390 height=800 data-page="{page}"></iframe></body>', steps)
-        self.assertEqual(seen, {"tooWide": 0, "matrix": True})
+        self.assertEqual(seen, {"tooWide": 0, "matrix": True, "below": True, "inside": True})
 
     def test_the_dark_is_dark(self):
         """Where the reader's system is dark, so is the page."""

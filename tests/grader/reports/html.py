@@ -12,11 +12,12 @@ import statistics
 from html import escape
 from pathlib import Path
 
-from grader.result import DID_NOT_RUN, FAILED, LEFT_OUT, NOT_GRADED, NOT_RUN, PASSED, SYMBOLS, WAITING
-from grader.result import clauses_of, clauses_that_fail, functions_of, rows_of, told
+from grader.result import DID_NOT_RUN, FAILED, LEFT_OUT, NOT_RUN, PASSED, SYMBOLS, WAITING
+from grader.result import alike, clauses_of, clauses_that_fail, functions_of, points_line, rows_of, told
 from grader.text import visible, visible_lines
 
 TEMPLATE = Path(__file__).with_name("report.html")
+NOTE_LIMIT = 160  # characters of a note beside a name
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 CLASSES = {FAILED: "", WAITING: " class=w", NOT_RUN: " class=n"}
 
@@ -37,7 +38,7 @@ def report(result):
         "lab": safe(result["lab"].replace("_", " ")),
         "seed": f", with seed {result['seed']}" if result["seed"] else "",
         "started": started, "day": started[:16].replace("T", " "), "seconds": f"{result['seconds']:,.1f}",
-        "total": str(len(result["tests"])),
+        "total": str(len(result["tests"])), "points": safe(f". {points_line(result)}" if points_line(result) else ""),
         "single": len(rows) == 1, "class": len(rows) != 1,
         **(single_parts(result, rows[0]) if len(rows) == 1 else class_parts(result, rows)),
     }
@@ -47,36 +48,47 @@ def report(result):
 
 def class_parts(result, rows):
     catalogue = Catalogue(rows, clauses_of(result))
-    graded = [row["passed"] for row in rows if row["status"] != NOT_GRADED]
-    stopped = f"The grading was interrupted. {len(rows) - len(graded):,} of {len(rows):,} submissions are not graded."
-    notices = [stopped] if not result["complete"] else []
-    if result.get("left_out"):
+    ran = [row["passed"] for row in rows if not row["reason"]]
+    notices = []
+    if not result["complete"]:
+        notices.append(f"The grading was interrupted. {len(result['missing']):,} of {len(rows):,} submissions are not graded.")
+    if result["left_out"]:
         notices.append(f"{LEFT_OUT}: {', '.join(map(safe, result['left_out']))}")
+    for names in alike(result):
+        notices.append(f"The same but for names, comments, blanks and order: {', '.join(map(safe, names))}. This is a hint, not a verdict.")
     failed = {clause for row in rows for clause in catalogue.clauses(row)}
     return {
         "title": f"{safe(result['lab'])}: {len(rows):,} submissions",
         "count": f"{len(rows):,}", "perfect": f"{sum(row['status'] == PASSED for row in rows):,}",
-        "median": f"{statistics.median(graded):g}" if graded else "0",
+        "median": f"{statistics.median(ran):g}" if ran else "0",
         "lost": f"{sum(row['status'] == DID_NOT_RUN for row in rows):,}", "notes": "".join(f"<p class=notice>{notice}</p>" for notice in notices),
         "charts": score_chart(rows, len(result["tests"])) + clause_chart(result),
         "options": "".join(f"<option>{safe(clause)}" for clause in catalogue.order if clause in failed),
-        "groups": "".join(f"<th scope=colgroup colspan={count}>{safe(name).replace('_', '_<wbr>')}" for name, count in functions_of(result).items()),
-        "heads": "".join(f'<th scope=col title="{safe(test["title"])}">{"<br>".join(map(safe, test["clauses"]))}' for test in result["tests"]),
+        "groups": "".join(f"<th scope=colgroup colspan={count}>{safe(name.replace('_', ' '))}" for name, count in functions_of(result).items()),
+        "heads": "".join(f'<th scope=col title="{safe(test["title"])}">{safe(test["clauses"][0])}' for test in result["tests"]),
+        "tests": str(len(result["tests"])), "columns": f"<col><col class=few><col class=few><col class=mark span={max(len(result['tests']), 1)}>",
         "rows": "\n".join(matrix_row(row, catalogue) for row in rows),
         "failures": catalogue.html(), "places": catalogue.places(),
     }
 
 
 def matrix_row(row, catalogue):
-    notes = "".join(f"<small>{safe(note if len(note) < 160 else note[:160] + ' ...')}</small>" for note in row["remarks"])
+    """Return a row of the matrix; who did not run has one cell with the reason in place of the marks."""
+    points = "" if row["points"] in (None, row["passed"]) else f"{row['points']} points"
+    about = " \u00b7 ".join(filter(None, [row["id"], "late" if row["late"] else "", points]))
+    notes = [about, *row["notes"], *row["edits"]]
+    small = "".join(f"<small>{safe(note if len(note) < NOTE_LIMIT else note[:NOTE_LIMIT] + ' ...')}</small>" for note in notes if note)
+    head = f"<th scope=row>{safe(row['name'])}{small}"
+    if row["reason"]:
+        reason = f"{row['status']}: {row['reason']}"
+        return f"<tr class=lost>{head}<td colspan={2 + len(row['marks'])}>{safe(reason)}"
     cells = []
     for mark, failure in zip(row["marks"], catalogue.numbers[id(row)]):
         sign = SYMBOLS[mark["verdict"]]
         kind = CLASSES.get(mark["verdict"], "")
         linked = f"<a{kind} href=#{failure}>{sign}</a>" if failure else f"<span{kind}>{sign}</span>" if kind else sign
         cells.append(f"<td>{linked}")
-    score = "" if row["status"] == NOT_GRADED else row["passed"]
-    return f"<tr><th scope=row>{safe(row['name'])}{notes}<td>{score}<td>{safe(row['first_failing'] or '')}{''.join(cells)}"
+    return f"<tr>{head}<td>{row['passed']}<td>{safe(row['first_failing'] or '')}{''.join(cells)}"
 
 
 class Catalogue:
@@ -92,18 +104,16 @@ class Catalogue:
 
     def number(self, row, mark):
         """Return the number of what came, and note that it came to this row; None where nothing failed."""
-        if mark["verdict"] == PASSED or mark["failure"] is None:
+        if mark["verdict"] == PASSED or mark["failure"] is None or row["reason"]:
             return None
-        asked, came = self.parts(row, mark)
+        asked, came = self.parts(mark)
         number = self.asked.setdefault(asked, {}).setdefault(came, len(self.names) + 1)
         self.names.setdefault(number, {})[row["name"]] = True
         return number
 
     @staticmethod
-    def parts(row, mark):
+    def parts(mark):
         failure = mark["failure"]
-        if row["reason"] and failure["reason"] == row["reason"]:  # one entry for all its tests
-            return ("", "The submission did not run", ()), ("failed", failure["reason"])
         # an address in memory would make each submission's failure one of its own
         pairs = {label: ADDRESS.sub("", text) for label, text in told(failure, mark["verdict"]) if label != "at"}
         label = "failed" if "failed" in pairs else "got"
@@ -112,7 +122,7 @@ class Catalogue:
 
     @staticmethod
     def clauses(row):
-        return [mark["failure"]["clause"] for mark in row["marks"] if mark["verdict"] != PASSED and mark["failure"]]
+        return [mark["failure"]["clause"] for mark in row["marks"] if mark["verdict"] != PASSED and mark["failure"] and not row["reason"]]
 
     def html(self):
         ordered = sorted(self.asked.items(), key=lambda item: self.order.get(item[0][0], -1))
@@ -160,18 +170,21 @@ def figure(title, spoken, drawing, width, height):
 
 
 def score_chart(rows, total):
-    """Return the number of submissions for each score, as columns."""
-    scores = [row["passed"] for row in rows if row["status"] != NOT_GRADED]
-    counts = [scores.count(score) for score in range(total + 1)]
-    step, top, height = 480 / (total + 1), max(max(counts), 1), 150
+    """Return the number of submissions for each score, as columns, and before them those that did not run."""
+    scores = [row["passed"] for row in rows if not row["reason"]]
+    lost = sum(row["status"] == DID_NOT_RUN for row in rows)
+    counts = [("did not run", lost), *((str(score), scores.count(score)) for score in range(total + 1))]
+    step, top, height = 480 / (total + 3), max(max(count for _, count in counts), 1), 150
     drawing = f"<path class=axis d='M0 {height + 24.5}H480'/>"
-    for score, count in enumerate(counts):
-        tall, middle = height * count / top, step * (score + 0.5)
+    for place, (label, count) in enumerate(counts):
+        wide = 2 * step if label == counts[0][0] else step
+        left, tall = step * (place + 1) if place else 0, height * count / top
         if count:
-            drawing += f"<rect x={step * score + 2:.1f} y={height + 24 - tall:.1f} width={step - 4:.1f} height={tall:.1f} rx=2 />"
-            drawing += f"<text x={middle:.1f} y={height + 18 - tall:.1f}>{count}</text>"
-        drawing += f"<text class=label x={middle:.1f} y={height + 42}>{score}</text>"
-    spoken = "; ".join(f"{count} with {score}" for score, count in enumerate(counts) if count)
+            kind = "" if place else " class=lost"
+            drawing += f"<rect{kind} x={left + 2:.1f} y={height + 24 - tall:.1f} width={wide - 4:.1f} height={tall:.1f} rx=2 />"
+            drawing += f"<text x={left + wide / 2:.1f} y={height + 18 - tall:.1f}>{count}</text>"
+        drawing += f"<text class=label x={left + wide / 2:.1f} y={height + 42}>{label if place else 'not run'}</text>"
+    spoken = "; ".join(f"{count} {'with ' * bool(place)}{label}" for place, (label, count) in enumerate(counts) if count)
     return figure("Submissions by tests passed", spoken, drawing, 480, height + 48)
 
 
