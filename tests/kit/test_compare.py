@@ -36,7 +36,7 @@ class Compared(unittest.TestCase):
             ("it is given a second time", "# ---- to write, 1", "SHOWN_LIMIT = 9\n# ---- to write, 1", "SHOWN_LIMIT: provided, and changed here"),
             ("a parameter less", "def triage(ticket_text, client, *,", "def triage(ticket_text, *,", "triage takes other parameters in line "),
             ("one more, without a default", "def evaluate(cases, client_for, *,", "def evaluate(cases, client_for, mode, *,", "evaluate takes other parameters"),
-            ("another name", "def evaluate(", "def evaluation(", "evaluate is missing: the file has no line `def evaluate(cases"),
+            ("another name", "def evaluate(", "def evaluation(", "evaluate is missing; is evaluation (line "),
             ("commented out", "def evaluate(", "def other(): pass\n# def evaluate(\ndef other_2(", "evaluate is missing"),
         ]
         for because, old, new, expected in rows:

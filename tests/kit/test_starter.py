@@ -99,6 +99,17 @@ class Starter(unittest.TestCase):
         done = run("starter/ticket_triage.py", "scenario/ticket_triage")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", "ticket_triage.py: write parse_triage\n"))
 
+    def test_no_file_holds_two_versions_of_itself(self):
+        """What a merge leaves between its marks would be handed out."""
+        files = [path for room in ("", "tests", "solution", "starter", "scenario") for path in (KIT / room).glob("**/*" if room else "*")]
+        marked = [path for path in files if path.suffix in (".py", ".md", ".txt", ".json", ".html") and has_merge_marks(path)]
+        self.assertEqual(marked, [])
+
+
+def has_merge_marks(path):
+    lines = path.read_bytes().splitlines()
+    return any(line.startswith((b"<" * 7 + b" ", b">" * 7 + b" ")) for line in lines)
+
 
 if __name__ == "__main__":
     unittest.main()
