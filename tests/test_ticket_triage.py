@@ -171,6 +171,11 @@ class ParseTriage(LabTest):
             Row("inside a fence there is one object too", raw=f"```json\n{text}\n```")
             for text in (f"{RAW},", RAW[:-1], f"json\n{RAW}")
         ], clause="P1", hint="Does a line of yours search, cut off or complete something besides the fence?")
+        self.refuses_each(lab.TriageError, parsing, [
+            Row("inside a fence there is one JSON object too", raw=f"```json\n{row.raw}\n```")
+            for row in edited_answers()
+            if "`" not in row.raw
+        ], clause="P1", hint="Which line of yours changes the text inside a fence?")
 
     def test_p2_refuses_all_but_one_json_object(self):
         """P2 Only one JSON object is accepted; every other text is refused, not repaired.
@@ -292,6 +297,9 @@ class ParseTriage(LabTest):
             self.returns_each(sorting, [right], clause="P4")
             self.refuses_each(lab.TriageError, sorting, wrong, clause="P4", names="category")
         self.refuses_each(lab.TriageError, parsing, edited()["category"], clause="P4", names="category")
+        with self.subTest(clause="P4", because="the categories of this call count, and not those of an earlier one"):
+            self.returns(ANSWER, lab.parse_triage, RAW, CATEGORIES)
+            self.refuses(lab.TriageError, "category", lab.parse_triage, RAW, [BILLING, OUTAGE])
         odd = [*LOOKS_BROKEN, " a ", "straße", "STRASSE", unicodedata.normalize("NFD", "é")]
         self.returns_each(lambda row: partial(lab.parse_triage, reply(category=row.category), odd), [
             Row("a name on the list is returned letter by letter", category=name, gives={**ANSWER, "category": name})
@@ -367,12 +375,15 @@ class ParseTriage(LabTest):
             summarized("120 characters fit", y * 120),
             summarized("it is counted after stripping", f"\n  {z * 120} \t", z * 120),
             summarized("characters are counted, not bytes", sign * 120),
+            summarized("characters are counted, not the halves that UTF-16 makes of them", "\U0001f4e6" * 120),
+            summarized("blanks are all that str.strip() takes off", "\u3000\u00a0Late\u2003\x1f", "Late", clause="P9"),
             summarized("half a character and a NUL are characters: do not encode", "Late \ud800\0", clause="P8"),
             summarized("blanks inside stay, blanks around go", "  Two  words\n", "Two  words", clause="P9"),
         ])
         self.refuses_each(lab.TriageError, summing, [
             Row("nothing is not a summary", summary=""),
             Row("blanks are not a summary", summary=" \n\t "),
+            Row("blanks of other alphabets are not a summary", summary="\u3000\u00a0\u2003"),
             Row("121 characters do not fit, and cutting loses some in silence", summary=z * 121),
             Row("a long text is refused, not cut", summary=fresh.text("word ") * 50),
             Row("null is not a text", summary=None),
@@ -534,11 +545,15 @@ class RunToolCall(LabTest):
         recorder = self.recorder = Tools()
         falsy, empty = {AMOUNT: 0.0, EXPRESS: False}, {NUMBER: 0, CARRIER: ""}
         nothing_sent = {**TRACKED, "days": -1000}
+        ordinary = dict.fromkeys("tool name call tools function arguments parameters args kwargs self".split(), "a")
+        counting = {HOURS: {"function": lambda **given: len(given), "parameters": dict.fromkeys(ordinary, str)}}
         self.returns_each(self.calling, [
             Row("values of the declared types", call=refunding(), gives=(REFUND, [PRICE, True])),
             Row("0.0 is a float, and false a bool", call=refunding(**falsy), gives=(REFUND, [0.0, False])),
             Row("0 is an int, and an empty text is a str", call=call_of(TRACK, **empty), gives=(TRACK, nothing_sent)),
-                    ], clause="R3")
+            Row("a parameter may be called like a variable of yours", gives=(HOURS, len(ordinary)), tools=counting,
+                call={"tool": HOURS, "arguments": ordinary}),
+        ], clause="R3")
         arguments = lambda row: self.check("what the tool received", recorder.calls[-1], (TRACK, row.call["arguments"]))
         self.returns_each(self.calling, [
             Row("a text is passed on letter by letter", call=tracking(**{CARRIER: text}))
@@ -547,6 +562,51 @@ class RunToolCall(LabTest):
 
 
 OPTIONS = ("tools", "max_attempts", "max_tool_calls")
+FALLBACK = {"category": None, "priority": None, "summary": TICKET, "needs_human": True}
+BATCH = 8  # refused replies that are tried within one ticket
+
+
+def one_of_each(rows):
+    """Return the first of the rows with the same edit; what is put between two tokens counts as put behind all."""
+    alike = lambda row: row.because.replace("between two tokens", "behind the object")
+    return list({alike(row): row for row in reversed(rows)}.values())
+
+
+@lru_cache(maxsize=None)
+def edited_calls():
+    """Return (rows, rows) of the edits of a tool call: those that still are that call, and those that are not one."""
+    right, wrong = [], []
+    for edit in edits(json.dumps(HOURS_CALL), fresh.random("triage")):
+        same_call = same(said_by(edit.text), HOURS_CALL)
+        (right if same_call else wrong).append(Row(edit.because, raw=edit.text, replies=[edit.text, RAW]))
+    return right, one_of_each(wrong)
+
+
+def edited_answers():
+    """Return rows of the edits of an answer that are not one any more."""
+    return one_of_each([row for rows in edited().values() for row in rows if not hasattr(row, "gives")])
+
+
+def nearly_a_reply():
+    """Return replies that hold an answer or a tool call in a form that the contract does not have."""
+    track, hours = TRACK_CALL, HOURS_CALL
+    shapes = [
+        {"tool_call": hours}, {"tool_calls": [hours]}, {"function_call": hours}, {"call": hours}, [hours],
+        [track, hours],
+        {"name": HOURS, "arguments": {}}, {"function": HOURS, "arguments": {}}, {"tool_name": HOURS, "arguments": {}},
+        {"tool": HOURS, "parameters": {}}, {"tool": HOURS, "args": {}}, {"tool": HOURS, "input": {}}, {"tool": HOURS},
+        {"tool": {"name": HOURS, "arguments": {}}}, {"tool": hours}, {"tool": [HOURS], "arguments": {}}, {HOURS: {}},
+        {"type": "tool", **hours}, {"id": "1", **hours}, {"Tool": HOURS, "arguments": {}}, {**hours, **ANSWER},
+        {"answer": ANSWER}, {"output": ANSWER}, {"result": ANSWER}, {"triage": ANSWER}, {"final": ANSWER},
+        {"response": ANSWER}, {"arguments": ANSWER}, [ANSWER], [ANSWER, ANSWER], [hours, ANSWER],
+        {"tool": None, **ANSWER}, {"tool": "", **ANSWER},
+        "tool", ["tool"], ["tool", "arguments"], json.dumps(ANSWER), json.dumps(hours), 4, None, True, [], {}, "",
+        *[{**track, "arguments": given} for given in (json.dumps(TRACKING), [TRACKING], [ORDER, SENDER], None, "")],
+        *[{**track, "arguments": {**TRACKING, NUMBER: given}} for given in (str(ORDER), float(ORDER), True, None)],
+        *[{**hours, "arguments": given} for given in ("{}", "", "null", None, [], [{}])],
+        *[{**hours, "tool": form.format(HOURS, TRACK)} for form in STYLES], {**hours, "tool": HOURS.upper()},
+    ]  # fmt: skip
+    return [*map(json.dumps, shapes), None, 7, b"", RAW.encode(), ANSWER, hours, [RAW], ""]
 
 
 class Triage(LabTest):
@@ -565,8 +625,7 @@ class Triage(LabTest):
     def falls_back(self, rows, **common):
         """Fail unless each row ends in the fallback: no category or priority is guessed, and a human looks."""
         common = {"end": "after which the ticket falls back", **common}
-        guess = {"category": None, "priority": None, "summary": TICKET, "needs_human": True}
-        self.ends([row.with_common(common) for row in rows], guess, fallback=True)
+        self.ends([row.with_common(common) for row in rows], FALLBACK, fallback=True)
 
     def ends(self, rows, fields, fallback):
         for row in rows:
@@ -584,6 +643,20 @@ class Triage(LabTest):
 
     def saw(self, row):
         self.check("what the client was asked", row.client.seen, row.questions)
+
+    def refuses_replies(self, rows, **common):
+        """Fail unless each of these replies is refused: many in one ticket, alone where that goes wrong."""
+        for first in range(0, len(rows), BATCH):
+            part = rows[first : first + BATCH]
+            many = Row("", replies=[row.raw for row in part], max_attempts=len(part), ticket=TICKET, end="")
+            made = self.asking(many)
+            _, got, _ = self.outcome(made.func, made.args, made.keywords)
+            given = {**FALLBACK, "attempts": len(part), "tool_calls": 0, "fallback": True}
+            if not same(got, given) or many.recorder.calls or len(many.client.seen) != len(part):
+                alone = [Row(row.because, replies=[row.raw, RAW]) for row in part]
+                together = Row("each of these replies is refused", max_attempts=len(part), replies=many.replies)
+                self.falls_back(alone, max_attempts=1, attempts=1, asked=1, ran=0, after=self.counted, **common)
+                self.falls_back([together], attempts=len(part), asked=len(part), ran=0, after=self.counted, **common)
 
     def test_t1_t5_t8_holds_one_growing_conversation(self):
         """T1 The conversation begins with build_messages(...), and keeps every reply as it was.
@@ -605,6 +678,11 @@ class Triage(LabTest):
         self.answers([
             Row("the first question is what build_messages makes", replies=[RAW], attempts=1, questions=[start]),
         ], clause="T1", after=self.saw)
+        long, unsorted = f" \n{TICKET * 50}\n ", [RETURNS, BILLING, DELIVERY]
+        with self.subTest(clause="T1", because="ticket and categories go to build_messages as they are"):
+            client, expected = Client(RAW), {**ANSWER, "attempts": 1, "tool_calls": 0, "fallback": False}
+            self.returns(expected, lab.triage, long, client, categories=unsorted)
+            self.check("what the client was asked", client.seen, [lab.build_messages(long, unsorted)])
         odd = f" ```json\n{BAD}\n``` \n"
         client, tools = Client(odd, WORSE, RAW), Tools().table()
         with self.subTest(clause="T5", because="the third reply is right"):
@@ -656,6 +734,14 @@ class Triage(LabTest):
             Row("the fourth call does not run, and is free", replies=[hours] * 4, tool_calls=3, asked=4, ran=3),
             Row("the limit is one call", max_tool_calls=1, replies=[hours, hours], tool_calls=1, asked=2, ran=1),
         ], clause="T3", attempts=0, after=self.counted)
+        for result in ("", 0, False, [], {}, json.dumps(ANSWER), fresh.text("Łódź"), [None, 1.0, {"b": 1, "a": 2}]):
+            with self.subTest(clause="T2", because="each result goes to the client as JSON, texts and falsy ones too"):
+                client = Client(hours, RAW)
+                tools = {HOURS: {"function": lambda result=result: result, "parameters": {}}}
+                expected = {**ANSWER, "attempts": 1, "tool_calls": 1, "fallback": False}
+                self.returns(expected, lab.triage, TICKET, client, categories=CATEGORIES, tools=tools)
+                told = {"role": "tool", "name": HOURS, "content": json.dumps(result)}
+                self.check("the last message of request 2", client.seen[1][-1], told)
         failure = RuntimeError(fresh.text("the depot does not answer"))
 
         def broken():
@@ -706,11 +792,14 @@ class Triage(LabTest):
             Row("a key given twice in a tool call", replies=[outside, RAW]),
             Row("an argument given twice in a tool call", replies=[inside, RAW]),
         ], clause="P2", attempts=2, asked=2, ran=0, after=self.counted)
-        almost = {True: [], False: []}
-        for edit in edits(hours, fresh.random("triage"), count=60):
-            almost[same(said_by(edit.text), HOURS_CALL)].append(Row(edit.because, replies=[edit.text, RAW]))
-        self.answers(almost[True], clause="P2", max_attempts=1, attempts=1, tool_calls=1)
-        self.falls_back(almost[False], clause="P2", max_attempts=1, attempts=1, asked=1, ran=0, after=self.counted)
+        right, wrong = edited_calls()
+        self.answers(right, clause="P2", max_attempts=1, attempts=1, tool_calls=1)
+        tried = {row.because for row in wrong}
+        others = [row for row in edited_answers() if row.because not in tried]  # what a tool call has no place for
+        self.refuses_replies([*wrong, *others], clause="P2")
+        self.refuses_replies([
+            Row("this is neither an answer nor a tool call", raw=raw) for raw in nearly_a_reply()
+        ], clause="T2")
         start, table = lab.build_messages(TICKET, CATEGORIES, Tools().table()), Tools().table()
         for because, clause, raw, told in [
             ("the client is told why its call is refused", "T4", bad_call, refused(lab.run_tool_call, unknown, table)),
@@ -731,6 +820,10 @@ class Triage(LabTest):
             Row("blanks go first, then 120 characters stay", ticket=f" \n{q * 130}\n", summary=q * 120),
             Row("the cut is made once, at 120 characters", ticket=f"{r * 119}  end", summary=f"{r * 119} "),
             Row("a short ticket stays whole", ticket=f" {short}\t", summary=short),
+            Row("lines and blanks inside stay", ticket=f"{q}\n\n {r}  {short}", summary=f"{q}\n\n {r}  {short}"),
+            Row("blanks are all that str.strip() takes off", ticket=f"\u3000{short}\u00a0", summary=short),
+            Row("characters are counted, not bytes", ticket="\U0001f4e6" * 130, summary="\U0001f4e6" * 120),
+            Row("an empty ticket has an empty summary", ticket=" \n", summary=""),
         ], clause="T6", replies=["?", "?"], attempts=2)
 
 
@@ -803,6 +896,20 @@ class Evaluate(LabTest):
         with self.subTest(clause="E3", because="a generator has no length and is read once"):
             cases = (record for record in [WITH_A_TOOL, FELL_BACK, RIGHT_LATER])
             self.evaluate(cases, tools=recorder.table(), total=3, correct=2, fallbacks=1)
+        with self.subTest(clause="E3", because="two cases of one id are two cases"):
+            self.evaluate([RIGHT_AT_ONCE, WRONG, WRONG], tools=recorder.table(), total=3, correct=1, fallbacks=0)
+            again = {**WRONG, "replies": RIGHT_AT_ONCE["replies"]}
+            self.evaluate((record for record in [WRONG, again]), tools=None, total=2, correct=1, fallbacks=0)
+        with self.subTest(clause="E1", because="the ticket is given to triage as it is"):
+            clients, spaced = [], {**RIGHT_AT_ONCE, "ticket": f" {TICKET}\n"}
+
+            def recording(record):
+                clients.append(client_for(record))
+                return clients[-1]
+
+            self.value_of("a report", lab.evaluate, [spaced], recording, categories=CATEGORIES)
+            asked = [client.seen for client in clients]
+            self.check("what the client was asked", asked, [[lab.build_messages(spaced["ticket"], CATEGORIES)]])
         with self.subTest(clause="E1", because="without tools a tool call is refused"):
             self.evaluate([RIGHT_AT_ONCE, WRONG, WITH_A_TOOL], total=3, correct=2, fallbacks=0)
         with self.subTest(clause="E3", because="an outage is not a wrong answer: it passes through"):
