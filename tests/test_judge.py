@@ -338,19 +338,20 @@ class ParseVerdict(LabTest):
             Row("a key with a capital letter is another key",
                 verdict=changed(VERDICT, *check, "Pass", to=True), names="Pass"),
         ], clause="V2", hint="Which keys can an object have for your code, besides those that it reads?")
+        hint = "Which keys does each object have, and how often is each given? Look up object_pairs_hook."
+        self.refuses_rows(edited()["V2"], clause="V2", hint=hint, **self.OF_SMALL)
         self.refuses_rows([
-            Row("the decoder keeps the last and reports nothing",
+            Row("a key is given twice: the decoder keeps the last and reports nothing",
                 raw=RAW[:-1] + f', "winner_submission_id": {json.dumps(CEDAR)}}}', names="winner_submission_id"),
-            Row("twice the same value is still twice",
+            Row("a key is given twice with the same value: that is still twice",
                 raw=RAW.replace('"pass": false', '"pass": false, "pass": false', 1), names="pass"),
-            Row("\\u0061 is an a: the same key",
+            Row("a key is given twice: \\u0061 is an a",
                 raw=RAW.replace('"pass": true', '"pass": true, "p\\u0061ss": true'), names="pass"),
             Row("a list of checks given twice",
                 raw=RAW.replace('"checks": [', '"checks": [], "checks": [', 1), names="checks"),
             Row("an id given twice",
                 raw=RAW.replace('"submission_id"', '"submission_id": 1, "submission_id"', 1), names="submission_id"),
         ], clause="V2", hint="A dict has each key once, however often it was given. Look up object_pairs_hook.")
-        self.refuses_rows(edited()["V2"], clause="V2", **self.OF_SMALL)
         by_id = {entry["submission_id"]: entry["checks"] for entry in VERDICT["submissions"]}
         hint = "Of which types can this value be? Which of them does your loop survive?"
         no_lists = [by_id, None, True, 4, BIRCH, {}]
