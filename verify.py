@@ -165,14 +165,22 @@ def without_freer(known, options, limits):
 
 def wanted_reports(options, submissions):
     """Return {name: path} of the reports to write; UsageError where one cannot be written, before anything is graded."""
+    from grader.files import check_writable
+
     wanted = {name: getattr(options, name) for name in REPORTS if getattr(options, name) is not None}
     for name, path in wanted.items():
         if not path or list(wanted.values()).count(path) > 1 or path.endswith(".py"):
             raise UsageError(f"--{name} {path}: expected a file of its own, and not a Python file")
+        if path == "-":
+            raise UsageError(f"--{name} -: expected the name of a file; the output holds the table")
         if not Path(path).resolve().parent.is_dir():
             raise UsageError(f"--{name} {path}: its folder is missing")
         if Path(path).is_dir():
             raise UsageError(f"--{name} {path}: this is a folder, expected a file")
+        try:
+            check_writable(path)
+        except OSError as error:
+            raise UsageError(f"--{name} {path}: {reason_of(error)}") from error
         if for_one(name) and len(submissions) != 1:
             raise UsageError(f"--{name}: this report is of one submission, and there are {len(submissions)}")
     return wanted
@@ -214,11 +222,13 @@ def grade_many(submissions, left_out, options, limits, screen):
         raise UsageError(f"{' '.join([*limits.prefix, limits.python])}: {fault}")
     progress = Progress("submissions")
     with Stop() as stop:  # also while reports are written
+        stop.tell = progress.waits_for
         result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress, keep, stop, back.points)
         progress.clear()
         faults = [stop.fault] * bool(stop.fault) + write_reports(result, wanted, writers, keep)
         told, more = back.give(result, submissions)
-    show(screen, class_lines(result, screen) + told)
+    taken = [f"Taken over from {visible(options.resume)}: {stop.taken} of {len(submissions)}"] if options.resume else []
+    show(screen, class_lines(result, screen) + taken + told)
     faults += more
     if faults:
         raise UsageError("; ".join(faults))
@@ -247,6 +257,8 @@ def make_autograder(path, lab):
     from grader.files import write
     from grader.packing import autograder_zip
 
+    if Path(path).suffix.lower() != ".zip":
+        raise ValueError("expected a name that ends with .zip, as Gradescope takes it")
     write(path, autograder_zip(lab))
     return f"wrote {path}: upload it as the autograder of a programming assignment"
 

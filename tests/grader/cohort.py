@@ -124,6 +124,7 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
     progress(0, len(left))
     keep({**result, "submissions": list(graded.values())})
     stop = stop or Stop()
+    stop.taken = len(graded)
     try:
         for done, (number, entry) in enumerate(grade_all(left, limits, jobs, lab, stop), start=1):
             graded[number] = {**with_texts_of(result["tests"], entry), **told_by_the_place(submissions[number])}
@@ -169,6 +170,8 @@ class Stop:
     asked = None  # the number of the first signal
     running = 0  # how many submissions are being graded
     fault = None  # of the place: why nobody else could be graded
+    taken = 0  # how many submissions were taken over from an earlier result
+    tell = None  # a function that takes the names of those that are waited for, or None
 
     def __enter__(self):
         self.before = {}
@@ -181,6 +184,11 @@ class Stop:
     def __exit__(self, *_):
         for number, handler in self.before.items():
             signal.signal(number, handler)
+
+    def stands_still(self, names):
+        """Say for whom is waited: there was no result for STOPPED_LIMIT seconds."""
+        if self.tell:
+            self.tell(names)
 
     def hear(self, number, frame):
         if self.asked is not None:
@@ -246,6 +254,8 @@ def grade_in_processes(submissions, limits, jobs, lab, stop):
             ready = multiprocessing.connection.wait(busy, STOPPED_LIMIT)
             for grader in busy.values() if not ready else ():
                 grader.wake()
+            if not ready:
+                stop.stands_still([grader.submission[1] for grader in busy.values()])
             for line in ready:
                 grader = busy.pop(line)
                 submission, entry = grader.take()

@@ -24,6 +24,18 @@ def write(path, content):
         part.unlink(missing_ok=True)
 
 
+def check_writable(path):
+    """OSError where write() could not write a file; the file stays as it is. A pipe is not tried: somebody reads it."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return
+    path = Path(os.path.realpath(path))
+    part = beside(path)
+    try:
+        part.touch()
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def write_new(path, content):
     """Write a file as write() does, where there is nothing yet; FileExistsError where something is."""
     refuse_existing(path)

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 from kit import KIT, run, solution_of
 from test_reports import GROUPS, LOADLESS, MIXED, result, submission
@@ -23,6 +24,7 @@ from grader.intake.sheet import Sheet
 from grader.intake.targets import Submission, UsageError
 from grader.points import points_of, read_points
 from grader.result import PASSED, rows_of
+from grader.screen.screen import Progress, width_of
 
 LAB = "ticket_triage"
 FUNCTIONS = {name: len(clauses.split()) for name, clauses in GROUPS.items()}
@@ -290,8 +292,10 @@ class Commands(Folder):
         sheet = self.sheet(MOODLE)
         rows = [
             (["--points", "nothing=3"], "--points"), (["--roster", self.folder / "no.csv"], "No such file"), (["--gradebook", sheet, "--points", "triage=99"], "maximum"),
-            (["--feedback", self.folder], "already"), (["--feedback", self.folder / "no" / "x.zip"], "no folder"), (["--grade-column", "Grade"], "--gradebook"),
+            (["--feedback", self.folder], "already"), (["--feedback", self.folder / "no" / "x.zip"], "folder is missing"), (["--grade-column", "Grade"], "--gradebook"),
             (["--export-for-similarity", sheet], "already"), (["--gradebook", ""], ""), (["--feedback", ""], "--feedback"),
+            (["--feedback", "/proc/x.zip"], "/proc/x.zip"), (["--feedback", self.folder / "b.zip", "--export-for-similarity", self.folder / "b.zip"], "same place"),
+            (["--csv", self.folder / "sheet-graded.csv", "--gradebook", sheet], "same place"),
         ]
         for arguments, part in rows:
             options = argparse.Namespace(lab=LAB, points="", roster=None, gradebook=None, grade_column=None, feedback=None, export_for_similarity=None)
@@ -299,8 +303,34 @@ class Commands(Folder):
             with self.subTest(arguments=arguments), self.assertRaises(UsageError) as caught:
                 HandBack(options, FUNCTIONS)
             self.assertIn(part, str(caught.exception))
-        done = run(KIT / "verify.py", export.parent, "--feedback", os.fspath(self.folder))
-        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+        for arguments, part in ((["--feedback", os.fspath(self.folder)], "already"), (["--json", "-"], "--json -"), (["--csv", "/proc/x.csv"], "/proc/x.csv")):
+            done = run(KIT / "verify.py", export.parent, *arguments)
+            self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+            self.assertIn(part, done.stderr)
+        done = run(KIT / "verify.py", "--make-autograder", self.folder / "grader")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn(".zip", done.stderr)
+
+    def test_who_is_waited_for_is_named(self):
+        """On a terminal, cut by width; and --resume says how many it took over."""
+        stream = io.StringIO()
+        stream.isatty = lambda: True
+        with mock.patch("sys.stderr", stream):
+            progress = Progress("submissions")
+            progress(3, 8)
+            progress.waits_for(["Anna Lee", "\u5c71\u7530 \u592a\u90ce", "x\x1b[31m" * 20])
+        last = stream.getvalue().split("\r")[-1]
+        self.assertIn("3/8  waiting for Anna Lee, \u5c71\u7530 \u592a\u90ce, x\\x1b", last)
+        self.assertLess(width_of(last), 80)
+        (self.folder / "class" / "anna").mkdir(parents=True)
+        (self.folder / "class" / "bo").mkdir()
+        for name in ("anna", "bo"):
+            (self.folder / "class" / name / f"{LAB}.py").write_text(solution_of(LAB), encoding="utf-8")
+        known = self.folder / "r.json"
+        run(KIT / "verify.py", self.folder / "class", "--json", known)
+        (self.folder / "class" / "bo" / f"{LAB}.py").write_text(solution_of(LAB) + "\n", encoding="utf-8")
+        done = run(KIT / "verify.py", self.folder / "class", "--resume", known)
+        self.assertIn("r.json: 1 of 2", done.stdout)
 
     def test_folders_for_other_tools_have_plain_names(self):
         for name, plain in (("Jos\u00e9 \u00d1u", "Jose-Nu"), ("\u5c71\u7530", "student"), ("../../x", "x"), ("a b\tc", "a-b-c"), ("-rf", "rf"), ("x" * 99, "x" * 60)):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from grader.files import refuse_existing, write, write_folder
+from grader.files import check_writable, refuse_existing, write, write_folder
 from grader.handback.feedback import feedback_files
 from grader.handback.gradebook import Gradebook
 from grader.handback.similarity import similarity_files
@@ -11,6 +11,7 @@ from grader.intake.sheet import Sheet
 from grader.intake.targets import UsageError
 from grader.packing import zipped
 from grader.points import plain, read_points
+from grader.reports import formats
 from grader.result import rows_of
 from grader.text import visible
 
@@ -33,9 +34,14 @@ class HandBack:
             self.gradebook.refuse_too_many(plain(sum(self.points.values())))
         for name, path in self.targets():
             refuse_target(name, path)
+        paths = [path for _, path in self.targets()] + [getattr(options, name) for name in formats() if getattr(options, name, None)]
+        if len({str(Path(path).resolve()) for path in paths}) < len(paths):
+            raise UsageError("two options write to the same place: name a place of its own for each")
 
     def targets(self):
-        """Yield (option, path) of each folder or zip to write."""
+        """Yield (option, path) of each sheet, folder or zip to write."""
+        if self.gradebook:
+            yield "--gradebook", str(self.gradebook.target)
         if self.options.feedback is not None:
             yield "--feedback", self.options.feedback
         if self.options.export_for_similarity is not None:
@@ -87,11 +93,12 @@ def refuse_target(option, path):
     """UsageError where a folder or zip of this name cannot be written: told before anything is graded."""
     try:
         if not path or not Path(path).resolve().parent.is_dir():
-            raise UsageError(f"{option} {path}: there is no folder for it")
+            raise UsageError(f"{option} {path}: its folder is missing")
         if is_zip(path) and Path(path).is_dir():
             raise UsageError(f"{option} {path}: this is a folder, expected a zip")
-        if not is_zip(path):
+        if option != "--gradebook" and not is_zip(path):
             refuse_existing(path)
+        check_writable(path)
     except OSError as error:
         raise UsageError(f"{option} {path}: {error.strerror}") from error
 

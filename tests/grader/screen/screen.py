@@ -256,7 +256,7 @@ class Progress:
 
     def __init__(self, what, patience=0.0):
         self.stream, self.what = sys.stderr, what
-        self.begun, self.drawn = time.monotonic(), False
+        self.begun, self.drawn, self.done, self.total = time.monotonic(), False, 0, 0
         self.patience = patience if self.stream.isatty() else float("inf")
 
     def __call__(self, done, total):
@@ -267,8 +267,19 @@ class Progress:
         rate = done / max(time.monotonic() - self.begun, 1e-6)
         left = (total - done) / rate if done else 0.0
         text = f"{progress_bar(done, total)}  {rate:.1f} {self.what} a second, {left:.0f} s left" if done else progress_bar(done, total) if total else f"Running the {self.what} ..."
-        columns = shutil.get_terminal_size().columns
-        self.stream.write(f"\r{text:<{min(columns, 79) - 1}}"[:columns])
+        self.done, self.total = done, total
+        self.draw(text)
+
+    def waits_for(self, names):
+        """Say whose submissions hold it up, in the place of the time left, which nobody knows then."""
+        if time.monotonic() - self.begun >= self.patience:
+            self.draw(f"{progress_bar(self.done, self.total, 10)}  waiting for {visible(', '.join(names))}")
+
+    def draw(self, text):
+        """Put a text in the place of the last one, cut by width."""
+        columns = min(shutil.get_terminal_size().columns, 79) - 1
+        text = fitted(text, columns, "...")
+        self.stream.write(f"\r{text}{' ' * (columns - width_of(text))}")
         self.stream.flush()
         self.drawn = True
 
