@@ -1,6 +1,5 @@
 """Workers that are copies of a template: the same as those that are started, and no danger when the template is gone."""
 
-import ast
 import contextlib
 import os
 import signal
@@ -16,7 +15,6 @@ from grader.grading import grade
 from grader.line.processes import children
 from grader.line.errors import Lost
 from grader.line.process import Limits, Workers
-from grader.line.worker import PRELOADED
 
 SOLUTION = kit.KIT / "solution" / "ticket_triage.py"
 SEEN = """
@@ -76,19 +74,6 @@ class Templates(Place):
             self.workers.drop_template()
         copied, started = seen
         self.assertEqual(copied[:-1], started[:-1])
-
-    def test_it_has_imported_what_a_worker_imports(self):
-        """Or each copy does it again."""
-        imported = {}
-        for name in ("copier", "protocol", "program", "worker"):
-            nodes = ast.walk(ast.parse((kit.KIT / "tests" / "grader" / "line" / f"{name}.py").read_text(encoding="utf-8")))
-            imported[name] = set()
-            for node in nodes:
-                imported[name] |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
-                imported[name] |= {node.module} if isinstance(node, ast.ImportFrom) else set()
-        for name in (imported["worker"] | imported["program"] | imported["protocol"]) - imported["copier"]:
-            self.assertIn(name, ("_thread", "builtins", "types", "resource", "importlib.machinery", "grader.line.program", "grader.line.protocol"), "built in, quick, or in the same source")
-        self.assertEqual(set(PRELOADED) - imported["copier"], set())
 
     def test_each_session_has_a_copy_of_its_own_and_none_is_left(self):
         before, numbers = set(children()), set()

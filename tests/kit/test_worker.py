@@ -1,8 +1,10 @@
 """What a submission leaves behind, and calls that are sent before they are made."""
 
+import marshal
 import os
 import sys
 import time
+import types
 import unittest
 from functools import partial
 from pathlib import Path
@@ -11,6 +13,7 @@ import kit
 import labtest
 from grader.grading import grade_session
 from grader.line.errors import Lost
+from grader.line.process import Limits
 from grader.line.session import Session, command_line
 from test_submission import Place
 
@@ -213,6 +216,19 @@ class Ahead(Place):
             with self.subTest(lab), Watched(kit.KIT / "solution" / f"{lab}.py") as session:
                 self.assertTrue(grade_session(session).complete)
             self.assertEqual(wasted, [])
+
+
+class Source(unittest.TestCase):
+    def test_it_is_compiled_for_this_python_and_text_for_any_other(self):
+        for name, limits, kind in (
+            ("here", Limits(), types.CodeType),
+            ("another Python", Limits(python="python3.10"), str),
+            ("elsewhere", Limits(prefix="nice"), str),
+            ("elsewhere, where this one lies at the same place", Limits(prefix="ssh HOST", python=sys.executable), str),
+        ):
+            with self.subTest(name):
+                _, _, parts = marshal.loads(limits.source())
+                self.assertEqual({type(code) for _, code in parts}, {kind})
 
 
 if __name__ == "__main__":

@@ -1,41 +1,31 @@
-"""The far end of a template (see template.py): what stands before the parts of a worker in the source that it is sent.
+"""The far end of a template (see template.py): the last part of the source that it is sent, behind those of a worker.
 
-It imports what a worker imports, prepares what a worker closes itself in with, and then makes a copy of the process for
-each request. In the copy it comes to its end, and the source of the worker follows. Linux only.
+It imports a worker and what that imports, prepares what a worker closes itself in with, and then makes a copy of the
+process for each request. In the copy the worker starts. Linux only.
 
 A request is a JSON line over the socket at 0, with the descriptors that are 0, 1 and 2 of the copy; the answer is the
 copy's number. Who asks takes the copy over as a child, since the process in between has ended by then.
 """
 
-import _sitebuiltins  # noqa: F401 - and what else a worker imports
-import argparse  # noqa: F401
-import collections.abc  # noqa: F401
 import ctypes
-import faulthandler  # noqa: F401
 import gc
-import io  # noqa: F401
 import json
 import os
 import signal
 import socket
-import sys  # noqa: F401
-import tempfile  # noqa: F401
 
-from grader.line.sandbox import enter, prepared_room
+from grader.line.worker import entrance
 
 REQUEST_LIMIT = 1 << 16  # bytes
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4  # from linux/prctl.h
 
 
-def copy_when_asked(kept_out):
-    """Return in each copy, when it has closed itself in, what for; never in the process that makes them.
-
-    kept_out: None for not to close in.
-    """
+def close_in(kept_out):
+    """Return in each copy, when it has closed itself in, as a worker's close_in does; never where they are made."""
     prctl = ctypes.CDLL(None).prctl
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # it ends with the grader, even when a submission has stopped it
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)  # no process of the same user can look into it, or change it
-    room = prepared_room(kept_out) if kept_out is not None else None
+    enter = entrance(kept_out)
     gc.freeze()  # what is imported stays where it is, so copies share it
     requests = socket.socket(fileno=os.dup(0))
     numbers_out, numbers_in = os.pipe()
@@ -60,10 +50,7 @@ def copy_when_asked(kept_out):
     request = json.loads(request)
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
-    closed_in = enter(room, request["folder"]) if room else ([], "")
+    closed_in = enter(request["folder"])
     requests.detach()
     os.closerange(3, max(pipes[-1], numbers_in) + 1)
     return closed_in
-
-
-CLOSED_IN = copy_when_asked(KEPT_OUT)  # noqa: F821 - the near end writes it in front

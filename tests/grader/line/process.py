@@ -1,7 +1,8 @@
 """The processes that run submissions: where and how they are made, and how one begins and ends."""
 
+import importlib.util
+import marshal
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -12,23 +13,34 @@ from grader.line.channel import channel_to
 from grader.line.errors import Lost
 from grader.line.processes import children, end_process, remove_folder, running_lines
 
-BOOT = "import io;exec(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}))"  # reads no byte too many
-FAR_END = ("protocol.py", "program.py", "worker.py")  # the files that make up the source of a worker
+BOOT = (  # it reads no byte too many
+    "import io,marshal;P=marshal.loads(io.BufferedReader(io.FileIO(0,closefd=False),1).read({}));exec(P[0])"
+)
+UNPACK = """
+import sys, types
+_, kept_out, parts = P
+for name, code in parts:
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(code, vars(module))
+sys.modules["grader.line.worker"].start(module.close_in(kept_out))
+"""  # each part becomes a module, so that those behind it can import it; the last one closes the process in
+FAR_END = ("grader.line.protocol", "grader.line.program", "grader.line.worker")  # the modules that make up a worker
+TEXT_VERSION = 4  # of marshal: every Python reads texts that it has written so
 KIT = Path(__file__).resolve().parents[3]
 KEPT_OUT = [
     str(KIT / room) for room in ("solution", "starter", "scenario", "tests")
 ]  # from workers, wherever the kit lies
-OWN_IMPORT = re.compile(r"^from grader\.[\w.]+ import (\([^)]*\)|.*)\n", re.MULTILINE)
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 NOT_STARTED = "the worker did not start"  # the beginning of a reason that is not a fault of the submission's
 SAID_LIMIT = 2000  # bytes of what a worker leaves on stderr
 CLOSED_LIMIT = 1.0  # seconds for a worker that has closed the line to end
 
 
-def source_of(*names):
-    """Return files of this folder as one source. There each finds the others' names: such imports are left out."""
-    texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names]
-    return OWN_IMPORT.sub("", "\n".join(texts)).encode("utf-8")
+def packed(kept_out, names, compiled):
+    """Return what BOOT unpacks: modules, compiled as the import system keeps them, or as texts for another Python."""
+    loaders = {name: importlib.util.find_spec(name).loader for name in names}
+    parts = [(name, each.get_code(name) if compiled else each.get_source(name)) for name, each in loaders.items()]
+    return marshal.dumps([UNPACK, kept_out, parts], marshal.version if compiled else TEXT_VERSION)
 
 
 class Limits:
@@ -56,11 +68,11 @@ class Limits:
             return "--exec says where they run"
         return "" if sys.platform == "linux" else "this needs Linux"
 
-    def source(self, *first):
-        """Return the source of a worker, behind those of other files of this folder."""
+    def source(self, *more):
+        """Return the source of a worker as bytes. more: modules that come behind its own."""
         kept_out = None if self.why_open() else KEPT_OUT
-        files = [*(["sandbox.py"] if kept_out is not None else []), *first, *FAR_END]
-        return f"KEPT_OUT = {ascii(kept_out)}\n".encode("ascii") + source_of(*files)
+        names = [*(["grader.line.sandbox"] if kept_out is not None else []), *FAR_END, *more]
+        return packed(kept_out, names, compiled=not self.prefix and self.python == own_python())
 
     def command(self, size):
         """Return the command line of a worker whose source has size bytes. ssh gives its words to a shell: quoted."""

@@ -5,7 +5,7 @@ answers; while a call runs, the far end may ask for a function that it was given
 message is one of those in these two tables, with just these fields, or it is Malformed. Every line of the far end may
 also carry `printed`: [text, number of bytes left out], what the submission has printed since the last line.
 
-This file imports nothing of the kit: a worker gets it as text, with its own source behind it.
+This file imports nothing of the kit: a worker gets it over the line, with its own source behind it.
 """
 
 import json

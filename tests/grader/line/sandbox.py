@@ -8,8 +8,8 @@ other file, the network and every process outside are out of reach. This takes n
     seccomp    is a small program in the kernel, which looks at the number and the arguments of each call, but cannot
                look at paths. It refuses what Landlock does not know: sockets, shared memory, other processes' limits.
 
-Both can be made tighter later, never undone. The text of this file is sent to workers, so it imports nothing of the
-kit. Names in capitals are the kernel's, from linux/landlock.h, linux/seccomp.h, linux/filter.h and asm/unistd.h.
+Both can be made tighter later, never undone. This file is sent to workers, so it imports nothing of the kit. Names in
+capitals are the kernel's, from linux/landlock.h, linux/seccomp.h, linux/filter.h and asm/unistd.h.
 """
 
 import os

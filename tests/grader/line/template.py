@@ -28,7 +28,7 @@ class Template:
         self.process = None
         self.line, far = socket.socketpair()
         self.line.settimeout(COPY_LIMIT)
-        source = limits.source("copier.py")
+        source = limits.source("grader.line.copier")
         pipes = {"stdin": far, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
             self.process = subprocess.Popen(

@@ -1,7 +1,7 @@
 """The far end of the line: runs a submission in a process of its own, and answers the near end (see protocol.py).
 
-It comes over stdin as text, behind sandbox.py, protocol.py and program.py, so it needs no file; its imports of these
-are left out. The near end trusts nothing that this end says: the submission in this process can do as it likes with it.
+It comes over stdin, behind sandbox.py, protocol.py and program.py (see packed in process.py), so it needs no file. The
+near end trusts nothing that this end says: the submission in this process can do as it likes with it.
 """
 
 import builtins
@@ -29,7 +29,6 @@ from grader.line.protocol import (
     looks_tagged,
     untag,
 )
-from grader.line.sandbox import enter, prepared_room
 
 WORK = ("load", "call", "calls", "main")  # the kinds of messages that begin something
 PRELOADED = (
@@ -81,7 +80,7 @@ class Submission:
         self.errors = {}  # {name: class} of the lab's exceptions that are as they were handed out
         # of Python itself, before the submission can change them
         self.builtins = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}
-        self.far_end = None  # the module that holds this code, once it is not __main__ any more
+        self.far_end = []  # the modules that hold this code, once they are not in sys.modules any more
         self.foreign = {}  # {number: exception} that the grader's functions have raised in this call
         self.closed_in = []  # what for this process is closed in
         self.temporary = os.environ.get("TMPDIR")  # whatever the submission makes of it
@@ -106,7 +105,9 @@ class Submission:
         """Let this process look as one does in which Python was started with the file. The far end leaves __main__."""
         main = types.ModuleType("__main__")
         main.__file__, main.__builtins__, sys.argv = file, builtins, [file]
-        self.far_end, sys.modules["__main__"] = sys.modules["__main__"], main
+        own = [name for name in sys.modules if name == "__main__" or name.startswith("grader.")]
+        self.far_end = list(map(sys.modules.pop, own))
+        sys.modules["__main__"] = main
         site = __import__("_sitebuiltins")  # what `site` adds, which reads the file system
         builtins.exit, builtins.quit = site.Quitter("exit", "Ctrl-D"), site.Quitter("quit", "Ctrl-D")
         builtins.help, builtins.copyright = site._Helper(), site._Printer("copyright", sys.copyright)
@@ -289,12 +290,8 @@ class Worker:
             except TooLarge as error:
                 self.send("raised", *self.submission.describe(error))
 
-    def serve(self, kept_out, closed_in):
-        """Close this process in, and answer messages. kept_out: None not to; closed_in: what it is closed in for."""
-        for name in PRELOADED:  # now, since the grader is busy anyway
-            __import__(name)
-        if closed_in is None:
-            closed_in = ([], "") if kept_out is None else enter(prepared_room(kept_out), os.getcwd())
+    def serve(self, closed_in):
+        """Answer messages. closed_in: (what for this process is closed in, why not for the rest)."""
         self.submission.closed_in = closed_in[0]
         self.send("ready", *closed_in)
         kinds = {kind: getattr(self, kind) for kind in WORK}
@@ -305,6 +302,26 @@ class Worker:
             kinds[kind](**fields)
             if not hasattr(faulthandler, "register"):
                 faulthandler.cancel_dump_traceback_later()
+
+
+def close_in(kept_out):
+    """Import what it may need, close this process in, and return (what for, why not for the rest)."""
+    return entrance(kept_out)(os.getcwd())
+
+
+def entrance(kept_out):
+    """Prepare what close_in does; return the rest of it, a function of the folder in which a process works.
+
+    kept_out: what it may not read; None for not to close in, and then sandbox.py is not here.
+    """
+    for name in PRELOADED:  # now, since the grader is busy anyway
+        __import__(name)
+    if kept_out is None:
+        return lambda folder: ([], "")
+    from grader.line.sandbox import enter, prepared_room
+
+    room = prepared_room(kept_out)
+    return lambda folder: enter(room, folder)
 
 
 def limit_resources(memory, seconds):
@@ -344,7 +361,7 @@ def no_debugger(*_, **__):
     raise RuntimeError("breakpoint() works with --debug only")
 
 
-def start(kept_out, closed_in=None):
+def start(closed_in):
     """Move the line to private descriptors, put nothing and a bounded memory in the place of 0, 1 and 2, and serve.
 
     So a print, a write to descriptor 1 and a read of stdin touch nothing that the grader reads.
@@ -364,11 +381,7 @@ def start(kept_out, closed_in=None):
     worker = Worker(lines_in, lines_out, said)
     worker.streams.install()
     try:
-        worker.serve(kept_out, closed_in)
+        worker.serve(closed_in)
     except BaseException as error:  # no memory for a message, or what the submission did to this end
         os.write(said, f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:TEXT_LIMIT])
         os._exit(1)
-
-
-if __name__ == "__main__":
-    start(globals().pop("KEPT_OUT"), globals().pop("CLOSED_IN", None))  # the near end writes the first in front
