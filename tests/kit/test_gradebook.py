@@ -14,6 +14,7 @@ from unittest import mock
 from kit import KIT, run, solution_of
 from test_reports import GROUPS, LOADLESS, MIXED, result, submission
 
+from grader.cohort import Stop, grade_class
 from grader.handback import HandBack
 from grader.handback.feedback import feedback_files, names_for, safe_name
 from grader.handback.gradebook import Gradebook
@@ -22,6 +23,7 @@ from grader.intake.forms import FORM_LIMIT, form_of
 from grader.intake.roster import keys_of, matched, people_of, with_absent
 from grader.intake.sheet import Sheet
 from grader.intake.targets import Submission, UsageError
+from grader.line.process import Limits
 from grader.points import points_of, read_points
 from grader.result import PASSED, rows_of
 from grader.screen.screen import Progress, width_of
@@ -322,6 +324,12 @@ class Commands(Folder):
         last = stream.getvalue().split("\r")[-1]
         self.assertIn("3/8  waiting for Anna Lee, \u5c71\u7530 \u592a\u90ce, x\\x1b", last)
         self.assertLess(width_of(last), 80)
+        told, stop = [], Stop()
+        stop.tell = told.append
+        slow = [(name, self.sheet(f"import time\ntime.sleep({seconds})\n", f"{name}.py")) for name, seconds in (("quick", 0), ("slow", 3))]
+        with mock.patch("grader.cohort.STOPPED_LIMIT", 0.5):
+            grade_class(slow, Limits(seconds=20), 2, LAB, stop=stop)
+        self.assertEqual(told[-1], ["slow"])
         (self.folder / "class" / "anna").mkdir(parents=True)
         (self.folder / "class" / "bo").mkdir()
         for name in ("anna", "bo"):

@@ -17,6 +17,7 @@ from grader.result import alike, clauses_of, clauses_that_fail, functions_of, po
 from grader.text import visible, visible_lines
 
 TEMPLATE = Path(__file__).with_name("report.html")
+GROUPS = 20  # of submissions of one form that the page names
 NOTE_LIMIT = 160  # characters of a note beside a name
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 CLASSES = {FAILED: "", WAITING: " class=w", NOT_RUN: " class=n"}
@@ -54,8 +55,11 @@ def class_parts(result, rows):
         notices.append(f"The grading was interrupted. {len(result['missing']):,} of {len(rows):,} submissions are not graded.")
     if result["left_out"]:
         notices.append(f"{LEFT_OUT}: {', '.join(map(safe, result['left_out']))}")
-    for names in alike(result):
+    groups = alike(result)
+    for names in groups[:GROUPS]:
         notices.append(f"The same but for names, comments, blanks and order: {', '.join(map(safe, names))}. This is a hint, not a verdict.")
+    if len(groups) > GROUPS:
+        notices.append(f"{len(groups) - GROUPS:,} more such groups are in the CSV.")
     failed = {clause for row in rows for clause in catalogue.clauses(row)}
     return {
         "title": f"{safe(result['lab'])}: {len(rows):,} submissions",

@@ -52,7 +52,7 @@ def total_lines(result):
     for names in alike(result)[:ALIKE]:
         lines.append(f"The same but for names, comments, blanks and order: {some(names)}. This is a hint, not a verdict.")
     if len(alike(result)) > ALIKE:
-        lines.append(f"({len(alike(result)) - ALIKE} more such groups are in the CSV and on the page)")
+        lines.append(f"({len(alike(result)) - ALIKE} more such groups are in the CSV)")
     return [*lines, *map(visible, sandbox_lines(result)), *seed_lines(result)]
 
 
