@@ -173,7 +173,7 @@ def wanted_reports(options, submissions):
             raise UsageError(f"--{name} {path}: expected a file of its own, and not a Python file")
         if path == "-":
             raise UsageError(f"--{name} -: expected the name of a file; the output holds the table")
-        if not Path(path).resolve().parent.is_dir():
+        if not os.path.exists(path) and not Path(path).resolve().parent.is_dir():  # on Windows, nul is in none
             raise UsageError(f"--{name} {path}: its folder is missing")
         if Path(path).is_dir():
             raise UsageError(f"--{name} {path}: this is a folder, expected a file")

@@ -258,7 +258,10 @@ def end_group(process):
     """End a program with all that it started and that is still in its group (POSIX) or below it (Windows)."""
     if not POSIX:
         if process.poll() is None:
-            subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
+            words = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # it is missing, or is stuck
+                subprocess.run(words, capture_output=True, check=False, timeout=10 * END_LIMIT)
+            process.kill()  # at least the program itself, where that has failed
     else:
         deadline = time.monotonic() + END_LIMIT
         with contextlib.suppress(ProcessLookupError, PermissionError):  # all have ended; macOS: zombies alone are left

@@ -186,7 +186,7 @@ class Program:
         clear(self.folder, set(map(os.path.dirname, paths)))
         for path, text in paths.items():
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8") as file:
+            with open(path, "w", encoding="utf-8", newline="") as file:  # the same bytes on Windows
                 file.write(text)
 
     def run_main(self, module, argv, streams, descriptors, encoding):
