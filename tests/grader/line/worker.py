@@ -325,7 +325,7 @@ def entrance(kept_out):
 
 
 def limit_resources(memory, seconds):
-    """Bound this process: memory in MiB, processor time in seconds. Windows has no such limits, macOS not the first."""
+    """Bound this process: memory in MiB, processor time in seconds. Windows: job.py does; macOS lacks the first."""
     try:
         import resource
     except ImportError:
