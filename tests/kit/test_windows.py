@@ -27,7 +27,7 @@ LIMIT = ("--timeout", "60")  # seconds: nothing here is about the speed of Wine
 SECONDS = 300  # for a whole run of verify.py
 GIVE_UP = 30.0  # seconds in which what is ended has to be gone
 PARSE = "def parse_triage(raw, categories):\n"
-MARKER = "kit-on-windows"  # in the command line of what a submission starts
+MARKER = f"kit-on-windows-{os.getpid()}"  # in the command line of what a submission starts
 SPAWNS = f"""\
 import subprocess, sys
 for close in (True, False):  # the second child has the line to the grader too
