@@ -270,9 +270,10 @@ class LabTest(unittest.TestCase):
             if type(error).__name__ == "BdbQuit" and left_debugger(error):
                 raise KeyboardInterrupt from error
             return call, None, error
-        except SystemExit as error:
-            if left_debugger(error):
+        except BaseException as error:  # the submission is gone, or somebody has stopped it
+            if isinstance(error, SystemExit) and left_debugger(error):
                 raise KeyboardInterrupt from error
+            error.call = getattr(error, "call", None) or call  # the first, where later calls meet the same loss
             raise
         finally:
             call.printed = getattr(function, "printed", ())

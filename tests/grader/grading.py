@@ -76,7 +76,7 @@ class Recorder(unittest.TestResult):
 
 def failure_of(error, row, last_call=None):
     """Return the Failure of an exception in a row; row holds the row's clause and because, last_call is the Call made last."""
-    call = last_call if isinstance(error, Lost) else getattr(error, "call", None)
+    call = getattr(error, "call", None) or (last_call if isinstance(error, Lost) else None)
     place = getattr(error, "place", None)
     texts = {"clause": row.get("clause"), "because": row.get("because"), "call": call and str(call), "replies": getattr(call, "replies", ())}
     if isinstance(error, Mismatch):
