@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 import kit
+import labtest
 from grader.line import process, protocol
 from grader.line.channel import ThreadedChannel
 from grader.line.conversation import Conversation
@@ -83,6 +84,7 @@ class Sessions(Place):
             ("half a line", ['{"kind": "returned"'], "ended by itself (exit code 0)"),
             ("nothing", [], "ended by itself (exit code 0)"),
             ("a number that is true", [line(**{**ask, "number": True}).decode() + "\n"], "number is not what it should be"),
+            ("no reply has gone along", [line(**{**ask, "kind": "asked", "args": [1]}).decode() + "\n"], "it has not got"),
             ("an iterator that is none", [line(kind="next", number=0).decode() + "\n"], "for an iterator"),
             ("arguments that are none", [line(**{**ask, "args": 5}).decode() + "\n"], "args is not what it should be"),
             ("names that are none", [line(**{**ask, "kwargs": {"$dict": [[1, 2]]}}).decode() + "\n"], "names are not texts"),
@@ -99,6 +101,20 @@ class Sessions(Place):
                     lab.f()
                 self.assertEqual(str(caught.exception), str(session.lost))
                 self.assertIsNone(session.worker)
+                session.end()
+
+    def test_a_reply_that_went_along_counts_in_its_turn_only(self):
+        ask, asked = ({"kind": kind, "number": 0, "args": [1], "kwargs": {}} for kind in ("ask", "asked"))
+        for name, first, second, expected in (
+            ("out of turn", ask, asked, "out of turn"),
+            ("more than went along", asked, {**asked, "args": []}, "it has not got"),
+            ("with other arguments", {**asked, "kwargs": {"a": 1}}, asked, "it has not got"),
+        ):
+            with self.subTest(name):
+                parts = [line(**first).decode() + "\n", *([None] if first is ask else []), line(**second).decode() + "\n"]
+                session, lab = self.fake(READY, None, LOADED, None, *parts)
+                with self.assertRaisesRegex(Lost, expected):
+                    lab.f(labtest.Client("a", "b"))
                 session.end()
 
     def test_a_function_that_was_not_given_is_not_called(self):

@@ -125,6 +125,34 @@ class Ahead(Place):
             self.assertEqual(self.lab.ask(client, more=9), expected)
             self.assertEqual(client.seen, ["first", "second"])
 
+    def test_a_client_plays_and_hears_the_same_when_its_replies_go_along(self):
+        text = "def f(client, *calls):\n    heard = []\n    for args, kwargs in calls:\n"
+        text += "        try: heard.append(client(*args, **kwargs))\n        except Exception as error: heard.append(type(error).__name__)\n"
+        text += "    return heard\n"
+        _, lab = self.session(text)
+        here = {}
+        exec(text, here)
+        one, two = ([["a"]], {}), ([["b"]], {})
+        for name, replies, calls in (
+            ("as many as there are", ["x", "y"], [one, two]),
+            ("one too many", ["x"], [one, two, one]),
+            ("by its name", ["x", "y", "z"], [one, ([], {"messages": ["b"]}), one]),
+            ("with too few arguments and too many", ["x", "y"], [([], {}), one, ([1, 2], {}), two]),
+            ("an exception in the middle", ["x", ValueError("y"), "z"], [one, two, one]),
+            ("what is not a text in the middle", ["x", None, ["z"], "z"], [one, two, one, two]),
+            ("none", [], [one]),
+        ):
+            for shared in (False, True):
+                with self.subTest(name, shared=shared):
+                    both = []
+                    for f in (lab.f, here["f"]):
+                        first = labtest.Client(*replies, *replies)
+                        clients = [first, first if shared else labtest.Client(*replies)]
+                        if f is lab.f:
+                            f.ahead([partial(f, client, *calls) for client in clients])
+                        both.append([[f(client, *calls), client.seen[:]] for client in clients])
+                    self.assertEqual(*both)
+
     def test_a_function_of_one_call_is_not_good_for_the_next(self):
         _, lab = self.session("kept = []\ndef f(function):\n    kept.append(function)\n    return kept[0]()\n")
         functions = [lambda: 1, lambda: 2]

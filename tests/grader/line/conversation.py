@@ -90,14 +90,21 @@ def weight(text):
 class Given:
     """The functions and iterators of one call. The worker asks for them by number, and none is used twice for it."""
 
-    def __init__(self, numbers):
+    def __init__(self, numbers, gone=None):
+        """gone: the clients whose replies have gone to the worker with calls before this one, which are not made yet."""
         self.numbers = numbers  # an iterator that all calls share
         self.known = {}  # {number: function or iterator}
+        self.replies = {}  # {number: the replies that have gone along}
+        self.gone = [] if gone is None else gone
 
     def add(self, value):
-        number = next(self.numbers)
+        """Return the number as which a function or iterator crosses, and the replies that go along."""
+        number, replies = next(self.numbers), []
         self.known[number] = value
-        return number
+        if hasattr(value, "next_replies") and not any(value is client for client in self.gone):
+            replies = self.replies[number] = value.next_replies
+            self.gone.append(value)
+        return number, list(replies)
 
 
 class Ahead:
@@ -178,7 +185,8 @@ class Conversation:
 
     def send_ahead(self, name, calls):
         """Let the worker make calls that the tests make next, functools.partial objects, one after the other."""
-        made = [Ahead(call, Given(self.numbers)) for call in calls]
+        gone = []
+        made = [Ahead(call, Given(self.numbers, gone)) for call in calls]
         self.send(
             "calls",
             name,
@@ -208,7 +216,18 @@ class Conversation:
                 return fields["value"], None
             if kind == "raised":
                 return None, self.checked(raised_error, fields, self.errors, foreign, self.files)
-            self.send(*self.answer(kind, fields, given, foreign))
+            if kind == "asked":
+                self.hear(fields, given)
+            else:
+                self.send(*self.answer(kind, fields, given, foreign))
+
+    def hear(self, fields, given):
+        """Let a client hear what it was asked; its reply is the one that has gone along."""
+        client, replies = given.known.get(fields["number"]), given.replies.get(fields["number"])
+        if not replies or len(fields["args"]) != 1 or fields["kwargs"]:
+            raise self.malformed("a question whose reply it has not got")
+        if client(*fields["args"]) != replies.pop(0):
+            raise self.malformed("a question out of turn")
 
     def answer(self, kind, fields, given, foreign):
         """Call the function (or iterator) that the worker asks for; return the message that says what it gave."""

@@ -30,9 +30,10 @@ FROM_FAR = {
         "message": (str,), "place": (list, NONE),  # [file, line number]
     },
     "ask": {"number": (int,), "args": (list,), "kwargs": (dict,)},  # call the function of that number
+    "asked": {"number": (int,), "args": (list,), "kwargs": (dict,)},  # it was asked, and its reply had come with the call
     "next": {"number": (int,)},  # take an item of the iterator of that number
 }  # fmt: skip
-OUTCOMES = ("returned", "raised", "ask", "next")
+OUTCOMES = ("returned", "raised", "ask", "asked", "next")
 ANSWERS = {  # what may follow; nothing else is due
     None: ("ready",),
     "load": ("loaded", "raised"),
@@ -148,7 +149,8 @@ class Opaque:
 def encode(value, number_of=None, depth=0):
     """Return value as JSON can carry it. A subclass is worth its content: its own __eq__ or __str__ stays behind.
 
-    number_of(callable or iterator) gives the number as which it crosses. Without it these, and types, do not cross.
+    number_of(callable or iterator) gives the number as which it crosses, and a list of the replies that go along: what
+    it gives next, whatever it is asked. Without number_of these, and types, do not cross.
     """
     kind = type(value)
     if kind in ATOMS:  # the most frequent come first
@@ -183,7 +185,8 @@ def encode_by_name(value, kind, number_of):
         return {"$type": value.__name__}
     if callable(value) or hasattr(kind, "__next__"):
         tag = "$next" if hasattr(kind, "__next__") else "$callable"
-        return {tag: [number_of(value), getattr(value, "__name__", kind.__name__)]}
+        number, replies = number_of(value)
+        return {tag: [number, getattr(value, "__name__", kind.__name__), replies]}
     return {"$opaque": f"a value of the type {kind.__name__}"}
 
 
