@@ -9,7 +9,8 @@ PART = re.compile(r"(\w{1,80})=([0-9]{1,7}(?:\.[0-9]{1,4})?)")
 def read_points(text, functions):
     """Return {function: points}, of all functions, in the order of {function: number of its tests}.
 
-    text: such as "parse_triage=30,triage=40"; a function that it does not name keeps one point per test. ValueError says what is wrong.
+    text: such as "parse_triage=30,triage=40"; a function that it does not name keeps one point per test.
+    ValueError says what is wrong.
     """
     given = {}
     for part in text.split(",") if text.strip() else ():
@@ -17,7 +18,8 @@ def read_points(text, functions):
         if not match or float(match[2]) > MOST:
             raise ValueError(f"{part.strip()!r}: expected FUNCTION=NUMBER, such as {next(iter(functions))}=30")
         if match[1] not in functions or match[1] in given:
-            raise ValueError(f"{match[1]} {'is named twice' if match[1] in given else 'is not one of ' + ', '.join(functions)}")
+            wrong = "is named twice" if match[1] in given else f"is not one of {', '.join(functions)}"
+            raise ValueError(f"{match[1]} {wrong}")
         given[match[1]] = plain(float(match[2]))
     points = {name: given.get(name, count) for name, count in functions.items()}
     if not sum(points.values()):

@@ -20,7 +20,10 @@ class HandBack:
     """What the options of a class say about its sheets, and what is written of them in the end."""
 
     def __init__(self, options, functions):
-        """Read the sheets; UsageError where one cannot be read, or what is wanted cannot be written. functions: {name: number of tests}."""
+        """Read the sheets; UsageError where one cannot be read, or what is wanted cannot be written.
+
+        functions: {name: number of tests}.
+        """
         self.options, self.lab = options, options.lab
         try:
             self.points = read_points(options.points, functions)
@@ -29,12 +32,14 @@ class HandBack:
         if options.grade_column is not None and not options.gradebook:
             raise UsageError("--grade-column is for --gradebook")
         self.roster = people_of(Sheet(options.roster)) if options.roster is not None else []
-        self.gradebook = Gradebook(options.gradebook, options.grade_column, self.lab) if options.gradebook is not None else None
-        if self.gradebook:
+        self.gradebook = None
+        if options.gradebook is not None:
+            self.gradebook = Gradebook(options.gradebook, options.grade_column, self.lab)
             self.gradebook.refuse_too_many(plain(sum(self.points.values())))
         for name, path in self.targets():
             refuse_target(name, path)
-        paths = [path for _, path in self.targets()] + [getattr(options, name) for name in formats() if getattr(options, name, None)]
+        reports = [getattr(options, name, None) for name in formats()]
+        paths = [path for _, path in self.targets()] + [path for path in reports if path]
         if len({str(Path(path).resolve()) for path in paths}) < len(paths):
             raise UsageError("two options write to the same place: name a place of its own for each")
 
@@ -55,7 +60,8 @@ class HandBack:
     def give(self, result, submissions):
         """Write what is wanted of a result; return (lines that say so, what could not be written)."""
         lines, faults = [], []
-        for option, write_one in (("gradebook", self.give_gradebook), ("feedback", self.give_feedback), ("export_for_similarity", self.give_sources)):
+        writers = {"gradebook": self.give_gradebook, "feedback": self.give_feedback, "export_for_similarity": self.give_sources}
+        for option, write_one in writers.items():
             if getattr(self.options, option) is None:
                 continue
             option = f"--{option.replace('_', '-')}"
@@ -82,7 +88,8 @@ class HandBack:
         files, unread = similarity_files([each for each in submissions if isinstance(each.place, Path)], self.lab)
         write_files(self.options.export_for_similarity, files)
         left = f", without {', '.join(map(visible, unread))}" if unread else ""
-        return [f"Wrote {visible(self.options.export_for_similarity)}: {len(files) - 3} submissions{left}; its README.txt has the commands"]
+        where = visible(self.options.export_for_similarity)
+        return [f"Wrote {where}: {len(files) - 3} submissions{left}; its README.txt has the commands"]
 
 
 def is_zip(path):

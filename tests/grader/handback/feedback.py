@@ -1,6 +1,7 @@
 """A page and a text for each student, under the names that the platform takes them back by.
 
-    Moodle       NAME_12345_assignsubmission_file_/feedback.html; where files were exported without folders NAME_12345_assignsubmission_file_feedback.html
+    Moodle       NAME_12345_assignsubmission_file_/feedback.html, and of an export without folders
+                 NAME_12345_assignsubmission_file_feedback.html
     Canvas       NAME_12345_67890_FILE.html: it goes by the two numbers
     Brightspace  12345-67890 - NAME - Nov 30, 2026 1015 AM/feedback.html
     others       NAME/feedback.html for a folder, FILE.html for a file
@@ -49,7 +50,7 @@ def without_the_place(submission):
 
 
 def names_for(export):
-    """Return the two parts of a name of which the first tells the student and the second is the same for all, or the file's."""
+    """Return two parts of a name: the first tells the student, the second is the same for all, or empty."""
     name, handed = safe_name(export.rstrip("/")), handed_in(export)
     if export.endswith("/"):
         return name, "/feedback"
@@ -69,7 +70,7 @@ def safe_name(name):
 
 
 def unlike(name, taken):
-    """Return the name, with a number where a system that does not tell case or accents apart has one like it; note it as taken."""
+    """Return the name, with a number where one is taken that some system does not tell from it; note it as taken."""
     number, own = 1, name
     while unicodedata.normalize("NFKC", own).casefold() in taken:
         number += 1

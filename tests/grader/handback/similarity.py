@@ -42,11 +42,11 @@ def similarity_files(submissions, lab):
     base = originals()["starter"].get(f"{lab}.py", {"text": ""})["text"]
     text = io.StringIO(newline="")
     csv.writer(text).writerows([HEADS, *(list(map(cell, row)) for row in rows)])
-    files.update({f"base/{lab}.py": base.encode("utf-8"), "info.csv": text.getvalue().encode("utf-8"), "README.txt": COMMANDS.format(lab=lab).encode("ascii")})
-    return files, unread
+    more = {f"base/{lab}.py": base, "info.csv": text.getvalue(), "README.txt": COMMANDS.format(lab=lab)}
+    return {**files, **{name: content.encode("utf-8") for name, content in more.items()}}, unread
 
 
 def slug(name):
-    """Return a name in letters, digits and hyphens that every tool and shell takes; "student" where nothing is left of it."""
+    """Return a name in letters, digits and hyphens, which every tool and shell takes; "student" if nothing is left."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode("ascii")
     return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-")[:SLUG_LIMIT] or "student"

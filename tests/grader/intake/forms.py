@@ -1,6 +1,7 @@
-"""The form of a submission: what is left of it without comments, docstrings, blanks, its own names and the order of its functions.
+"""The form of a submission: what is left without comments, docstrings, blanks, its own names and the order of functions.
 
-Submissions of one form say the same. The text is a stranger's: a scanner reads it once from the start to the end, and nothing parses it.
+Submissions of one form say the same. The text is a stranger's: a scanner reads it once from the start to the end, and
+nothing parses it.
 """
 
 import builtins
@@ -29,11 +30,12 @@ def form_of(source):
 
 
 def statements_of(source):
-    """Yield the lines of each top-level statement of a source, a line being (width of its indentation, [(kind, text)])."""
+    """Yield the lines of each top-level statement of a source; a line is (width of its indentation, [(kind, text)])."""
     statement = []
     for width, tokens in lines_of(source):
         first = tokens[0][1]
-        if statement and width == 0 and first not in ("else", "elif", "except", "finally") and statement[-1][1][0][1] != "@":
+        goes_on = first in ("else", "elif", "except", "finally") or (statement and statement[-1][1][0][1] == "@")
+        if statement and width == 0 and not goes_on:
             yield statement
             statement = []
         statement.append((width, tokens))
@@ -42,7 +44,7 @@ def statements_of(source):
 
 
 def lines_of(source):
-    """Yield each logical line that is more than a comment or a docstring as (width of its indentation, [(kind, text)])."""
+    """Yield (width of the indentation, [(kind, text)]) of each logical line but for comments and docstrings."""
     tokens, width, depth = [], 0, 0
     for match in TOKEN.finditer(source):
         kind, text = match.lastgroup, match[0]
@@ -60,7 +62,7 @@ def lines_of(source):
 
 
 def form_of_statement(lines):
-    """Return the digest of a top-level statement: own names become numbers, indentation becomes depth, quotes are alike."""
+    """Return the digest of a statement: own names become numbers, indentation becomes depth, quotes are alike."""
     numbers, depths, said = {}, [0], []
 
     def own(name):

@@ -1,7 +1,7 @@
 """Who is in a class: the people of a sheet, and which of them handed in what.
 
-A sheet is a grading worksheet of Moodle, a gradebook of Canvas, a roster of GitHub Classroom or Gradescope, or any other CSV
-with a column of names.
+A sheet is a grading worksheet of Moodle, a gradebook of Canvas, a roster of GitHub Classroom or Gradescope, or any
+other CSV with a column of names.
 """
 
 import collections
@@ -11,20 +11,27 @@ import unicodedata
 from grader.intake.targets import Submission, UsageError
 
 FULL, LAST, FIRST = (
-    {"student", "student name", "full name", "fullname", "name", "display name", "participant", "vollständiger name", "nom complet", "nombre completo", "nome completo"},
-    {"last name", "lastname", "surname", "family name", "nachname", "nom", "nom de famille", "apellido(s)", "apellidos", "cognome"},
+    {
+        "student", "student name", "full name", "fullname", "name", "display name", "participant",
+        "vollständiger name", "nom complet", "nombre completo", "nome completo",
+    },
+    {
+        "last name", "lastname", "surname", "family name", "nachname", "nom", "nom de famille", "apellido(s)", "apellidos",
+        "cognome",
+    },
     {"first name", "firstname", "given name", "vorname", "prénom", "nombre", "nome"},
 )
 IDS = {
-    "id", "identifier", "id number", "student id", "sid", "user id", "sis user id", "sis login id", "integration id", "orgdefinedid", "username",
-    "user name", "login", "email", "e-mail", "email address", "github_username", "github username", "matrikelnummer", "e-mail-adresse",
-    "anmeldename", "adresse de courriel", "dirección de correo", "indirizzo email", "number",
+    "id", "identifier", "id number", "student id", "sid", "user id", "sis user id", "sis login id", "integration id",
+    "orgdefinedid", "username", "user name", "login", "email", "e-mail", "email address", "github_username",
+    "github username", "matrikelnummer", "e-mail-adresse", "anmeldename", "adresse de courriel", "dirección de correo", "indirizzo email", "number",
 }
 PARTICIPANT = re.compile(r"\D{1,40}\s(\d{1,18})")  # "Participant 12345": Moodle, in any language
 NOTHING = "nothing was handed in"
 NOT_PEOPLE = ("points possible", "student, test", "test student")  # what Canvas writes where a name is
 
-Person = collections.namedtuple("Person", "name id ids row")  # id: as exports give it; ids: all that tell the person, folded; row: of the sheet
+Person = collections.namedtuple("Person", "name id ids row")
+# id: as exports give it; ids: all that tell the person, in small letters; row: its place in the sheet
 
 
 def people_of(sheet):
@@ -33,8 +40,8 @@ def people_of(sheet):
     numbered = participant_columns(sheet)
     ids = list(dict.fromkeys([*numbered, *(column for column in sheet.columns(IDS) if column not in full)]))
     if not (full or ids or (last and first)):
-        every = list(range(len(sheet.heads)))
-        raise UsageError(f"{sheet.path}: no column has the names of students: expected a head such as 'Full name' or 'Student', got {sheet.some_heads(every)}")
+        wrong = f"expected a head such as 'Full name' or 'Student', got {sheet.some_heads(range(len(sheet.heads)))}"
+        raise UsageError(f"{sheet.path}: no column has the names of students: {wrong}")
     people = []
     for row in range(len(sheet.rows)):
         name = next((sheet.value(row, column) for column in full if sheet.value(row, column)), "")
@@ -45,7 +52,8 @@ def people_of(sheet):
         if name.casefold() in NOT_PEOPLE or not (name or values):
             continue
         told = [*values, *numbers, *(value.split("@")[0] for value in values if "@" in value)]
-        people.append(Person(name or values[0], (numbers or values or [""])[0], {each.casefold() for each in told}, row))
+        folded = {each.casefold() for each in told}
+        people.append(Person(name or values[0], (numbers or values or [""])[0], folded, row))
     return people
 
 
@@ -64,7 +72,7 @@ def participant_columns(sheet):
 
 
 def keys_of(name):
-    """Return what a name has in common with other ways to write it: "Lee, Anna", "Anna Lee", "leeanna", with or without accents."""
+    """Return what a name has in common with other ways to write it: "Lee, Anna", "Anna Lee", "leeanna", "Ánna Lee"."""
     bare = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char)).casefold()
     words = re.findall(r"[^\W_]+", bare)
     turned = words
@@ -80,11 +88,11 @@ def matched(submissions, people):
     An id tells more than a name: where the ids of the class are those of the sheet, a name is not asked. A Person
     gets one submission only.
     """
-    found = {}
-    for by_id in (only({person.id.casefold(): person} for person in people), only({key: person for key in person.ids} for person in people)):
+    found, own_ids = {}, only({person.id.casefold(): person} for person in people)
+    for by_id in (own_ids, only(dict.fromkeys(person.ids, person) for person in people)):
         told = {place: by_id.get(each.id.casefold()) for place, each in enumerate(submissions) if each.id and not found}
         found.update({place: person for place, person in told.items() if person})
-    by_name = only({**dict.fromkeys(keys_of(person.name), person), **dict.fromkeys(person.ids, person)} for person in people)
+    by_name = only(dict.fromkeys(keys_of(person.name) | person.ids, person) for person in people)
     several, same_ids = set(), bool(found)
     for place, each in enumerate(submissions):
         if place in found or (same_ids and each.id):

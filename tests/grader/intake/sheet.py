@@ -15,7 +15,8 @@ SEPARATORS = ",;\t"
 SHOWN = 6  # heads of columns in a message
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
-Cell = collections.namedtuple("Cell", "value start end")  # the text's characters from start to end are the cell's, with its quotes
+Cell = collections.namedtuple("Cell", "value start end")
+# the characters of the text from start to end are the cell's, with its quotes
 
 
 class Sheet:
@@ -56,7 +57,8 @@ class Sheet:
 
     def some_heads(self, columns):
         """Return the heads of the first few of these columns as a text."""
-        return ", ".join(repr(self.heads[column]) for column in columns[:SHOWN]) + (", ..." if len(columns) > SHOWN else "")
+        shown = ", ".join(repr(self.heads[column]) for column in columns[:SHOWN])
+        return shown + (", ..." if len(columns) > SHOWN else "")
 
 
 def read_text(path):
@@ -80,7 +82,10 @@ def read_text(path):
 
 
 def rows_of_text(text, separator, place=0):
-    """Yield the rows of a CSV text as lists of Cells, blank lines left out; ValueError names the line of a quote that has no end."""
+    """Yield the rows of a CSV text as lists of Cells, blank lines left out.
+
+    ValueError names the line of a quote that has no end.
+    """
     ends, row = re.compile(f"[{separator}\r\n]"), []
     while place < len(text) or row:
         start, value = place, ""

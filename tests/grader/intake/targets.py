@@ -159,7 +159,8 @@ def find_target(path, lab, for_one):
     if path.is_file() and path.suffix.lower() == ".zip":
         return find_in_zip(path, lab, for_one)
     if path.is_file() and path.suffix == ".py":
-        return [Submission(path.stem, path)], [], False
+        handed = handed_in(path.name)
+        return [Submission(path.stem, path, handed.id, handed.late, export=path.name)], [], False
     if not path.is_dir():
         wrong = "expected a Python file, a folder or a zip" if path.exists() else f"no such file or folder{meant_instead(path, lab)}"
         raise UsageError(f"{path}: {wrong}")

@@ -10,7 +10,8 @@ VERDICTS = {PASSED: "passed", FAILED: "failed", WAITING: "not written", NOT_RUN:
 def report(result):
     """A table of the class by clauses, in the order of the contract; who did not run is counted in no row."""
     ran = [row for row in rows_of(result) if row["points"] is not None]
-    sentences = {clause: (test["function"], test["title"]) for test in reversed(result["tests"]) for clause in test["clauses"]}
+    tests = list(reversed(result["tests"]))  # the first test that states a clause is its
+    sentences = {clause: (test["function"], test["title"]) for test in tests for clause in test["clauses"]}
     rows = []
     for clause in clauses_of(result):
         verdicts = [row["clauses"].get(clause, NOT_RUN) for row in ran]

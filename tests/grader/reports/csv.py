@@ -21,7 +21,10 @@ def cell(value):
 
 
 HEADS = ("name", "passed", "total", "percent")  # then a column per function
-MORE = ("first failing clause", "status", "reason", "id", "late", "notes", "changed what is provided", "points", "max points", "file", "attempt", "same form as")
+MORE = (
+    "first failing clause", "status", "reason", "id", "late", "notes", "changed what is provided", "points", "max points",
+    "file", "attempt", "same form as",
+)
 
 
 def sheet(heads, rows):
@@ -33,19 +36,22 @@ def sheet(heads, rows):
 
 
 def report(result):
-    """A gradebook: one row per submission, a column for each group of tests. Who did not run has empty cells, not zeros."""
+    """One row per submission, a column for each group of tests. Who did not run has empty cells, not zeros."""
     functions, others = list(functions_of(result)), alike_with(result)
-    return sheet([*HEADS, *functions, *MORE], [cells_of(result, row, functions, others.get(row["name"], [])) for row in rows_of(result)])
+    rows = [cells_of(result, row, functions, others.get(row["name"], [])) for row in rows_of(result)]
+    return sheet([*HEADS, *functions, *MORE], rows)
 
 
 def cells_of(result, row, functions, others):
     """Return the cells of a submission, in the order of the heads; others: the names of those of the same form."""
     ran, most = row["points"] is not None, plain(sum(result["points"].values()))
-    counts = [sum(mark["function"] == name and mark["verdict"] == PASSED for mark in row["marks"]) for name in functions]
+    right = [mark["function"] for mark in row["marks"] if mark["verdict"] == PASSED]
+    counts = list(map(right.count, functions))
     percent = round(100 * row["points"] / max(most, 1e-9), 1) if ran else ""
     passed, *counts = [row["passed"], *counts] if ran else [""] * (1 + len(functions))
+    first = (row["first_failing"] or "") if ran else ""
     return [
-        row["name"], passed, row["total"], percent, *counts, (row["first_failing"] or "") if ran else "", row["status"], row["reason"] or "",
+        row["name"], passed, row["total"], percent, *counts, first, row["status"], row["reason"] or "",
         row["id"], "late" if row["late"] else "", "; ".join(row["notes"]), "; ".join(row["edits"]),
         row["points"] if ran else "", most, row["export"], row["attempt"] or "", ", ".join(others),
     ]

@@ -16,7 +16,8 @@ def class_lines(result, screen):
     lines, weighted = [], points_line(result)
     for entry in rows_of({**result, "missing": []}):
         groups = dict.fromkeys(mark["function"] for mark in entry["marks"])
-        marks = " ".join("".join(screen.mark(mark["verdict"]) for mark in entry["marks"] if mark["function"] == group) for group in groups)
+        signs = [[screen.mark(mark["verdict"]) for mark in entry["marks"] if mark["function"] == group] for group in groups]
+        marks = " ".join(map("".join, signs))
         name = names[entry["name"]]
         edited = "changed what is provided" if entry["edits"] else ""
         late = "late" if entry["late"] else ""
@@ -37,7 +38,8 @@ def total_lines(result):
     complete = sum(entry["passed"] == entry["total"] for entry in entries)
     mean = sum(passed) / len(passed) if passed else 0.0
     noun = "submission" if len(entries) == 1 else "submissions"
-    lines = [f"{len(entries)} {noun}, {complete} with all {len(result['tests'])}, mean {mean:.1f} of {len(result['tests'])}"]
+    total = len(result["tests"])
+    lines = [f"{len(entries)} {noun}, {complete} with all {total}, mean {mean:.1f} of {total}"]
     absent = len(result["submissions"]) - len(entries)
     if absent:
         lines[0] += f"; {absent} handed in nothing"
@@ -50,7 +52,7 @@ def total_lines(result):
         lines.append(f"{LEFT_OUT}: {len(result['left_out'])} ({', '.join(map(visible, result['left_out']))})")
     lines += [points_line(result)] if points_line(result) else []
     for names in alike(result)[:ALIKE]:
-        lines.append(f"The same but for names, comments, blanks and order: {some(names)}. This is a hint, not a verdict.")
+        lines.append(f"The same but for names, comments, blanks and order: {some(names)}. A hint, not a verdict.")
     if len(alike(result)) > ALIKE:
         lines.append(f"({len(alike(result)) - ALIKE} more such groups are in the CSV)")
     return [*lines, *map(visible, sandbox_lines(result)), *seed_lines(result)]
