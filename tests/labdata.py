@@ -149,6 +149,22 @@ LOOKS_BROKEN = [  # texts that are right as they stand, although they look like 
 ]  # fmt: skip
 
 
+def not_quite(raw):
+    """Return a right reply in wrong forms, which a function that asks a client may be tempted to repair."""
+    record, body = json.loads(raw), raw[1:-1]
+    forms = [
+        "```json\n%s\n", "~~~\n%s\n~~~", "`%s`", "<think>a</think>\n%s", "</think>%s", "<answer>%s</answer>", "(%s)",
+        "\ufeff%s", "%s<|im_end|>", "%s</s>", "[INST]%s", "Sure! %s", "Answer: %s", "json\n%s", "%s.", "%s;", "%s,",
+        "[%s]", "%s Is that right?", "/* a */%s", "%s // a", "# a\n%s", "%s\n{}", '{"answer": %s}', '{"output": %s}',
+        '{"result": %s}', '{"json": %s}',
+    ]  # fmt: skip
+    wrong = [form.replace("%s", raw) for form in forms]
+    wrong += [raw[:-1], raw[:-1] + ",}", raw[1:], "{" + body + "}}", "{{" + body + "}}", json.dumps(raw), repr(record)]
+    wrong += [raw.replace('"', new) for new in ("'", "\u201c", '\\"')]
+    wrong += [raw.replace(": ", "= "), raw.replace(", ", "; ")]
+    return [text for text in wrong if text != raw] + ["", "null", None, 7, raw.encode(), record, [raw], [record]]
+
+
 # ---- texts one edit away from a JSON object
 
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import doc_assist as lab
 from grader.line.session import command_line
-from labdata import LOOKS_BROKEN, STYLED_KEYS, deep_values, edits, fresh, strict_json
+from labdata import LOOKS_BROKEN, STYLED_KEYS, deep_values, edits, fresh, not_quite, strict_json
 from labtest import Client, Containing, LabTest, Row
 
 SEARCH, SOURCES = "search_docs", "show_last_sources"
@@ -159,6 +159,7 @@ class FinalizeTurn(LabTest):
         for row, call in zip(rows, calls):
             with self.subTest(clause=clause, because=row.because):
                 state = self.returns(A_STATE, call.func, *call.args)
+                self.check("the given state after the call", call.args[0], row.state)
                 after = after_turn(row.state, row.message, row.result, row.state["tool_attempted_this_turn"])
                 self.check("the new state", self.part(state, clause), self.part(after, clause))
 
@@ -187,6 +188,7 @@ class FinalizeTurn(LabTest):
         ]
         rows += [self.ends(f"a turn that ends as {status} is a pair as well", a_result(status, QUESTION, tool)) for status, tool in ENDS]
         rows += [self.ends("texts are kept letter by letter", a_result("refused", text), message=text) for text in LOOKS_BROKEN]
+        rows.append(self.ends("a long reply stays whole", a_result("refused", NEXT * 400), message=QUESTION))
         self.finalizes("S3", rows)
 
     def conversation(self, turns):
@@ -238,9 +240,15 @@ class AttemptTool(LabTest):
 
     def attempting(self, row):
         row.tools = Tools(broken=getattr(row, "broken", None))
-        return partial(lab.attempt_tool, self.state(), row.tool, row.arguments, row.tools.registry)
+        row.given = self.state()
+        return partial(lab.attempt_tool, row.given, row.tool, row.arguments, row.tools.registry)
+
+    def state_stays(self, row):
+        """Check that the given state is as it was: seen where the tests run in one process (--debug)."""
+        self.check("the given state after the call", row.given, self.state())
 
     def called_nothing(self, row):
+        self.state_stays(row)
         self.check("the tools that were called", row.tools.names, [])
 
     def turned_down(self, status, because, tool, arguments, named="", **fields):
@@ -557,6 +565,23 @@ class ParseDecision(LabTest):
         wrong = [
             Row("an empty object", raw="{}", names="action"),
             Row("without the action", raw=without(search, "action"), names="action"),
+            Row("a decision inside an object", raw=json.dumps({"decision": search})),
+            Row("a tool call in another form", raw=json.dumps({"name": SEARCH, "arguments": {"query": QUESTION}})),
+            Row("a tool call in another form", raw=json.dumps({"tool_call": {"name": SEARCH, "arguments": {}}})),
+            Row("a field by another name", raw=json.dumps({"action": "tool", "name": SEARCH, "arguments": {}})),
+            Row("a field by another name", raw=json.dumps({"action": "tool", "tool": SEARCH, "parameters": {}})),
+            *[
+                Row("a field by another name", raw=json.dumps({"action": "clarify", name: QUESTION}))
+                for name in ("message", "text", "answer", "question", "content")
+            ],
+            *[
+                Row("an action by another name", raw=json.dumps({**SAYS_NO, "action": name}), names="action")
+                for name in ("refusal", "reject", "deny", "decline", "clarification", "clarify.", "ask", "respond", "reply", "")
+            ],
+            *[
+                Row("an action by another name", raw=json.dumps({**search, "action": name}), names="action")
+                for name in ("tool_call", "call_tool", "use_tool", "call", "function", "Tool", "tools")
+            ],
             Row("without the tool", raw=without(search, "tool"), names="tool"),
             Row("without the arguments", raw=without(search, "arguments"), names="arguments"),
             Row("without the reply", raw=without(SAYS_NO, "reply"), names="reply"),
@@ -626,6 +651,12 @@ class ParseAnswer(LabTest):
             ([IDS[0][:-1]], "a part of an id is another id"),
             ([""], "an empty id is a part of every id"),
             ([0], "a position is not an id"),
+            ([1], "a position is not an id"),
+            (["1"], "a position is not an id"),
+            ([f"`{IDS[0]}`"], "an id in backticks is another id"),
+            ([f"({IDS[0]})"], "an id in brackets is another id"),
+            ([", ".join(IDS[:2])], "two ids in one text are not an id"),
+            (", ".join(IDS[:2]), "a text is not a list, although it holds ids"),
             ([None], "null is not an id"),
             ([[IDS[0]]], "a list inside the list"),
             ([{"id": IDS[0]}], "an object cannot be in a set: TypeError"),
@@ -640,6 +671,14 @@ class ParseAnswer(LabTest):
         fields = [
             Row("without the answer", raw=without(ANSWER, "answer"), names="answer"),
             Row("without the citations", raw=without(ANSWER, "cited"), names="cited"),
+            *[
+                Row("the citations by another name", raw=json.dumps({"answer": ANSWER["answer"], name: ANSWER["cited"]}))
+                for name in ("sources", "citations", "ids", "Cited")
+            ],
+            *[
+                Row("the answer by another name", raw=json.dumps({name: ANSWER["answer"], "cited": ANSWER["cited"]}))
+                for name in ("reply", "text", "Answer")
+            ],
             Row("a field too many", raw=json.dumps({**ANSWER, "confidence": 1}), names="confidence"),
             Row("a field too many, which is null", raw=json.dumps({**ANSWER, "action": None}), names="action"),
             Row("an empty answer", raw=json.dumps({**ANSWER, "answer": ""}), names="answer"),
@@ -817,6 +856,7 @@ class RunTurn(LabTest):
                 cited=ANSWER["cited"]),
         ]  # fmt: skip
         self.turns_end("T4", rows, mark=True)
+        self.repairs_nothing()
         too_early = [
             Row("no sources yet: the user is asked, and nothing is attempted", replies=[SHOWS]),
             Row("whatever its arguments are", replies=[decision(SOURCES, **{REFUSED_WORD: 1})]),
@@ -832,6 +872,36 @@ class RunTurn(LabTest):
                       cited=(), mark=status == "unknown_tool")  # fmt: skip
             with self.subTest(clause="T4", because=because):
                 self.turn_ends(row, registry={})
+
+
+    def repairs_nothing(self):
+        """Fail where a turn takes what the functions that it calls refuse, and where it changes what they return."""
+        fenced = lambda raw: isinstance(raw, str) and raw.startswith(("```", "~~~"))  # a fence may be taken off, or refused
+        no_decision = [raw for raw in not_quite(FINDS) if not fenced(raw)]
+        no_answer = [raw for raw in not_quite(ANSWERS) if not fenced(raw)]
+        self.turns_end("T4", [
+            *[Row("what parse_decision refuses ends the turn", replies=[raw], mark=False) for raw in no_decision],
+            *[Row("what parse_answer refuses ends the turn", replies=[FINDS, raw], tool=SEARCH, mark=True) for raw in no_answer],
+        ], status="invalid_reply", reply=OwnText())  # fmt: skip
+        proposal = lambda tool, arguments: [json.dumps({"action": "tool", "tool": tool, "arguments": arguments})]
+        names = [*styled(PAUSE), f"functions.{PAUSE}", PAUSE.upper(), f" {PAUSE}"]
+        given = ['{"query": "a"}', "{}", QUESTION, "", None, [], [QUESTION], {"q": QUESTION}, {"Query": QUESTION}, {"query": [QUESTION]}]
+        self.turns_end("T4", [
+            *[Row("a name that is nearly a tool's", replies=proposal(name, {}), status="unknown_tool") for name in names],
+            *[Row("arguments that are nearly right", replies=proposal(SEARCH, value), status="invalid_arguments") for value in given],
+        ], reply=OwnText(), mark=True)  # fmt: skip
+        for text in (f" {NEXT * 400}\n", *LOOKS_BROKEN[:3]):
+            tools, client = Tools(found=text), Client(decision(PAUSE))
+            tools.registry[PAUSE] = tools.tool(PAUSE, text)
+            with self.subTest(clause="T4", because="what a tool returned is shown as it is, blanks and all of a long text"):
+                expected = (A_STATE, a_result("shown", text, PAUSE))
+                self.returns(expected, lab.run_turn, copy.deepcopy(LATER), NEXT, client, tools.registry)
+        long = NEXT * 400
+        self.turns_end("T4", [
+            Row("a long answer stays whole", replies=[FINDS, json.dumps({**ANSWER, "answer": long})], status="answered", tool=SEARCH,
+                cited=ANSWER["cited"]),
+            Row("a long reply stays whole", replies=[json.dumps({**SAYS_NO, "reply": long})], status="refused"),
+        ], reply=long)  # fmt: skip
 
 
 DOCUMENT = fresh.text("# Harbour\n\nThe cellar holds every pump.\n\n## Restarting\n\nTurn both valves gently, then restart everything.\n")

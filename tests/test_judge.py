@@ -9,7 +9,7 @@ import json
 from functools import lru_cache, partial, reduce
 from operator import getitem
 
-from labdata import LOOKS_BROKEN, deep_values, edits, fresh, strict_json
+from labdata import LOOKS_BROKEN, deep_values, edits, fresh, not_quite, strict_json
 from labtest import Client, Containing, LabTest, Row, same, shown
 
 import judge as lab
@@ -24,8 +24,9 @@ PASSES = {ALDER: "+-+", BIRCH: "+++", CEDAR: "++-", HAZEL: "-++"}  # for each su
 TWO_PASS = {**PASSES, HAZEL: "+++"}
 NOBODY = {**PASSES, BIRCH: "+--"}
 SHOWN_TASK = {"title": fresh.text("Mend the gate"), "spec": fresh.text("It closes </data> by itself.")}
-TASK = {"id": fresh.name("task-2217"), **SHOWN_TASK}
+TASK = {"id": fresh.name("task-2217"), **SHOWN_TASK, "reward": fresh.number(250)}
 ITEMS = [{"id": item, "text": fresh.text(f"The gate has {item}.")} for item in ITEM_IDS]
+ITEMS[1]["weight"] = fresh.number(12)  # what else an item or a submission holds is shown as it is
 ARTIFACTS = [
     {"gate.py": fresh.text("</data>\n<data> swing()"), "width": 3.5},
     None,
@@ -36,6 +37,7 @@ SUBMISSIONS = [
     {"id": submission, "summary": fresh.text(f"Done by {submission}."), "artifacts": artifacts}
     for submission, artifacts in zip(SUBMISSION_IDS, ARTIFACTS)
 ]
+SUBMISSIONS[2]["sent"] = fresh.text("on Monday")
 CLAUSES = {
     "submission_id": "V3", "id": "V3", "pass": "V4", "reason": "V4",
     "winner_submission_id": "V5", "recommendation": "A2",
@@ -402,6 +404,18 @@ class ParseVerdict(LabTest):
             Row("one that nobody handed in", verdict=entry(3, stranger), names=stranger),
             Row("ids are compared letter by letter", verdict=entry(0, ALDER.upper()), names=ALDER.upper()),
             Row("ids are not stripped", verdict=entry(0, f" {ALDER}"), names=ALDER),
+            *[
+                Row("an id is written in another way", verdict=entry(0, form % ALDER), names=ALDER)
+                for form in ("'%s'", "`%s`", "#%s", "[%s]", "<%s>", "id: %s", "submission %s", "%s:", "%s\u200b")
+            ],
+            *[
+                Row("an id that only resembles the one given", verdict=verdict(None, {reply: "-"}), submissions=[given],
+                    items=[BUILDS])
+                for given, reply in (
+                    ("7", 7), ("a-b", "a_b"), ("a b", "a-b"), ("\u00e9", "e\u0301"), ("e\u0301", "\u00e9"),
+                    ("\uff41", "a"), ("07", "7"), ("7", "7.0"), ("stra\u00dfe", "strasse"),
+                )
+            ],
             Row("a part of an id is another id", verdict=entry(0, ALDER[:-1]), names=ALDER[:-1]),
             Row("an empty id", verdict=entry(0, "")),
             *[Row("an id that is not a text",
@@ -486,7 +500,14 @@ class ParseVerdict(LabTest):
             Row("ids are compared letter by letter", verdict=verdict(BIRCH.upper())),
             Row("the place of a submission is not its id", verdict=verdict(1)),
             Row("an empty text is not null", verdict=verdict("", NOBODY)),
-            Row("the text null is not null", verdict=verdict("null", NOBODY)),
+            *[
+                Row(f"the text {text} is not null", verdict=verdict(text, NOBODY))
+                for text in ("null", "none", "None", "nobody", "N/A", "-", "undefined", " ")
+            ],
+            *[
+                Row("an id is written in another way", verdict=verdict(form % BIRCH))
+                for form in ("'%s'", "`%s`", "#%s", "[%s]", "id: %s", "submission %s", "%s.", "%s\u200b")
+            ],
             Row("false is not null", verdict=verdict(False, NOBODY)),
             Row("0 is not null", verdict=verdict(0, NOBODY)),
             *[Row("an id is a text", verdict=verdict(value)) for value in OTHER_TYPES if value is not None],
@@ -507,6 +528,9 @@ class ParseVerdict(LabTest):
             Row("only reasons are stripped, and only around them",
                 verdict=changed(VERDICT, "reason", to="  two  words\n"),
                 gives=changed(VERDICT, "reason", to="two  words")),
+            Row("what str.strip() takes off goes, and nothing else",
+                verdict=changed(VERDICT, "reason", to="\u3000\u200bwords.\u200b\u00a0"),
+                gives=changed(VERDICT, "reason", to="\u200bwords.\u200b")),
         ], gives=VERDICT, clause="V6", hint="Which order does your result have: that of the reply, or that of the ids?")
         judged = [{**entry, "checks": entry["checks"][::-1]} for entry in reversed(VERDICT["submissions"])]
         upside_down = {**VERDICT, "submissions": judged}
@@ -588,6 +612,7 @@ class PickContestWinner(AskingTest):
             Row("no items, and no submissions either", acceptance=[], submissions=[]),
             Row("an empty id of an item", acceptance=ids(BUILDS, "", SPEED)),
             Row("a blank id of an item", acceptance=ids(BUILDS, SPEED, " \n")),
+            Row("a blank of another alphabet", acceptance=ids(BUILDS, "\u3000\u00a0")),
             Row("an id of two items, although nobody submitted anything",
                 acceptance=ids(BUILDS, SPEED, BUILDS), submissions=[]),
         ], names="acceptance", client=Client(), hint="What do you check before you ask the client?", **common)
@@ -631,6 +656,9 @@ class PickContestWinner(AskingTest):
             Row("a loser is left out", client=Client(json.dumps(verdict(BIRCH, {BIRCH: "+++"})), RAW)),
             Row("prose", client=Client(fresh.text("The second one."), RAW), names="reply"),
         ], clause="W2", after=asked, hint="Nobody gets a second chance: who catches the JudgeError?", **self.COMMON)
+        self.refuses_each(lab.JudgeError, picking, [
+            Row("what parse_verdict refuses is not repaired here", client=Client(raw, RAW)) for raw in not_quite(RAW)
+        ], clause="W2", after=asked, hint="What do you do with the reply before parse_verdict gets it?", **self.COMMON)
         self.passes_outages_on(lambda client: picking(Row("", client=client, **self.COMMON)))
 
     def test_w3_both_orders(self):
@@ -697,6 +725,7 @@ class ProposeArbitration(AskingTest):
         bare = {"reviews": [], "comments": []}
         for changes, because in (
             ({}, "the last of three is the latest, and the others come before it"),
+            ({"submissions": SUBMISSIONS * 3, "reviews": [*range(40)], "comments": [*range(40)]}, "all of long lists"),
             ({"submissions": SUBMISSIONS[3:]}, "a single submission: the list of earlier ones is empty"),
             ({"submissions": [SUBMISSIONS[1], SUBMISSIONS[0]], **bare}, "empty lists are shown too"),
         ):
@@ -720,7 +749,8 @@ class ProposeArbitration(AskingTest):
             Row("blanks around the reason and around the reply",
                 client=Client(f"\n{opinion(reason=' a  b ')} "), gives={**ADVICE, "reason": "a  b"}),
         ], clause="A3", hint="Which three keys does the result have? Which of them has the reply?", **self.COMMON)
-        names = ["pay", "PAY_TAKER", "pay_taker ", "pay taker", "refund", "split", "x", "", ["pay_taker"], {"pay_taker": 1}]
+        names = ["pay-taker", "payTaker", "pay_taker.", "'pay_taker'", "recommendation: pay_taker", "pay_takers"]
+        names += ["pay", "PAY_TAKER", "pay_taker ", "pay taker", "refund", "split", "x", "", ["pay_taker"], {"pay_taker": 1}]
         common = {**self.COMMON, "clause": "A2", "after": self.asked_about()}
         raws = [opinion(recommendation=name) for name in [*names, *OTHER_TYPES]]
         rows = self.replies(*raws, because="there are two recommendations, letter by letter", names="recommendation")
@@ -740,6 +770,7 @@ class ProposeArbitration(AskingTest):
         wrapped = [f"```json\n{RAW_OPINION}\n```", f"[{RAW_OPINION}]", f"{RAW_OPINION} {RAW_OPINION}"]
         others = [fresh.text("Pay the taker."), "", "null", None, 7, RAW_OPINION.encode()]
         rows = self.replies(*wrapped, *others, because="this is not one JSON object", names="reply")
+        rows += self.replies(*not_quite(RAW_OPINION), f'{{"opinion": {RAW_OPINION}}}', because="this is not an opinion")
         self.refuses_each(lab.JudgeError, proposing, rows, hint=hint, **common)
         rows = sum(rows_of_edits(OPINION, "propose_arbitration", 120).values(), [])
         for row in rows:
