@@ -931,18 +931,16 @@ class Evaluate(LabTest):
             cases = [RIGHT_LATER, FELL_BACK, RIGHT_AT_ONCE]
             self.evaluate(cases, total=3, correct=2, fallbacks=1, schema_valid=2, accuracy=0.667)
         with self.subTest(clause="E2", because="one failure for each wrong or fallback case, in case order"):
-            both = case(fresh.name("both-wrong"), [reply(category=RETURNS, needs_human=True)])
-            COUNTED[both["id"]] = (False, False)
-            reasons = {
-                both["id"]: Containing("category", DELIVERY, RETURNS, "needs_human", "false", "true"),
-                FELL_BACK["id"]: Containing("back"),
-                WRONG_FLAG["id"]: Containing("needs_human", "true", "false"),
-            }
-            first, second, third = sorted([both, FELL_BACK, WRONG_FLAG], key=lambda record: record["id"])
-            failing = [second, third, first]  # an order that no sorting gives
-            failures = [{"id": record["id"], "reason": reasons[record["id"]]} for record in failing]
-            cases = [second, third, RIGHT_LATER, first]
-            self.evaluate(cases, total=4, correct=1, fallbacks=1, schema_valid=3, accuracy=0.25, failures=failures)
+            first, second, third = sorted(fresh.names("both-wrong", "fell-back-too", "wrong-flag-too"))
+            both = case(second, [reply(category=RETURNS, needs_human=True)])  # second, third, first: nothing is sorted so
+            fell, flag = {**FELL_BACK, "id": third}, {**WRONG_FLAG, "id": first}
+            COUNTED.update({second: (False, False), third: (False, True), first: (False, False)})
+            numbers = {"total": 4, "correct": 1, "fallbacks": 1, "schema_valid": 3, "accuracy": 0.25}
+            self.evaluate([both, fell, RIGHT_LATER, flag], **numbers, failures=[
+                {"id": second, "reason": Containing("category", DELIVERY, RETURNS, "needs_human", "false", "true")},
+                {"id": third, "reason": Containing("back")},
+                {"id": first, "reason": Containing("needs_human", "true", "false")},
+            ])
 
 
 MIN = "--min-accuracy"
