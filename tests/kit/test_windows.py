@@ -125,8 +125,8 @@ class OnWindows:
         return windows.path_for_windows(place)
 
     def test_every_solution_passes(self):
-        code, text = self.verify("solution", "--lab", "all", "-q", *LIMIT)
-        self.assertEqual((code, text.count(": 15 of 15 passed\n")), (0, len(LABS)), text)
+        code, text = self.verify("solution", "--lab", "all", "--timeout", "240")  # Wine 8's taskkill knows no /T
+        self.assertEqual((code, text.count("\n15 of 15 passed\n")), (0, len(LABS)), text)
 
     def test_the_starter_reads_as_elsewhere(self):
         code, text = self.verify("starter", *LIMIT)
@@ -145,6 +145,7 @@ class OnWindows:
         }
         for name, source in frames.items():
             self.put(f"class/{name}", source)
+        before = folders_left()  # of graders that were killed
         reports = self.reports({"json": "r.json", "csv": "r.csv", "html": "r.html", "junit": "r.xml"})
         place = windows.path_for_windows(self.folder / "class")
         code, text = self.verify(place, "--seed", "7", "--jobs", "2", *LIMIT, *reports)
@@ -163,7 +164,7 @@ class OnWindows:
         cases = xml.etree.ElementTree.parse(self.folder / "r.xml").iter("testcase")
         self.assertEqual(len(list(cases)), 15 * len(frames))
         self.assertTrue(comes_true(lambda: not started()), "what a submission has started still runs")
-        self.assertEqual(folders_left(), [])
+        self.assertEqual([name for name in folders_left() if name not in before], [])
 
     def marks_of(self, file):
         """Return {name: (verdicts, what was printed)} of a result. On Windows its line ends are read as Python's."""
