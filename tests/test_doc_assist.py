@@ -5,6 +5,7 @@ Each test both accepts and refuses something. A row of a table is a trap; `becau
 
 import copy
 import json
+import sys
 import unittest
 from functools import partial
 
@@ -509,12 +510,14 @@ class ParseDecision(LabTest):
         numbers = [
             Row("Python reads NaN, and JSON has none", raw=raw.replace("12", "NaN")),
             Row("Python reads Infinity, and JSON has none", raw=raw.replace("12", "-Infinity")),
-            Row("int() gives up on so many digits, with a plain ValueError", raw=raw.replace("12", "7" * 5000)),
             Row("an argument given twice", raw=raw.replace(f'"{HEIGHT}"', f'"{HEIGHT}": 1, "{HEIGHT}"'), names=HEIGHT),
             Row("twice the same value is still twice", raw=raw.replace(f'"{HEIGHT}"', f'"{HEIGHT}": 12, "{HEIGHT}"'), names=HEIGHT),
             Row("a name given twice, deep inside", raw=raw.replace("null", f'[{{"{inside}": 1, "{inside}": 2}}]'), names=inside),
             Row("\\u0061 is an a: the same name", raw=raw[:-1] + ', "\\u0061ction": "refuse"}', names="action"),
         ]
+        if hasattr(sys, "get_int_max_str_digits"):  # Windows' last Python 3.9 is 3.9.13, which reads any number
+            digits = raw.replace("12", "7" * 5000)
+            numbers.append(Row("int() gives up on so many digits, with a plain ValueError", raw=digits))
         self.refuses_each(lab.ReplyError, self.parsing, not_one_object(raw) + numbers, clause="D1")
         self.tries_each(lab.ReplyError, self.parsing, edited(raw, keeps_d2), clause="D1")
         for value in deep_values():
