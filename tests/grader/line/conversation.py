@@ -91,7 +91,7 @@ class Given:
     """The functions and iterators of one call. The worker asks for them by number, and none is used twice for it."""
 
     def __init__(self, numbers, gone=None):
-        """gone: the clients whose replies have gone to the worker with calls before this one, which are not made yet."""
+        """gone: the clients whose replies have gone to the worker with calls that are not made yet."""
         self.numbers = numbers  # an iterator that all calls share
         self.known = {}  # {number: function or iterator}
         self.replies = {}  # {number: the replies that have gone along}

@@ -30,7 +30,7 @@ FROM_FAR = {
         "message": (str,), "place": (list, NONE),  # [file, line number]
     },
     "ask": {"number": (int,), "args": (list,), "kwargs": (dict,)},  # call the function of that number
-    "asked": {"number": (int,), "args": (list,), "kwargs": (dict,)},  # it was asked, and its reply had come with the call
+    "asked": {"number": (int,), "args": (list,), "kwargs": (dict,)},  # its reply had come with the call
     "next": {"number": (int,)},  # take an item of the iterator of that number
 }  # fmt: skip
 OUTCOMES = ("returned", "raised", "ask", "asked", "next")
@@ -89,18 +89,22 @@ def fields_of(line, decoder, table, due, decode=None):
     kind = message.pop("kind", None) if type(message) is dict else None
     if type(kind) is not str or kind not in due:
         raise Malformed("a line of another kind than is due now")
-    if decode:
-        message.update({name: decode(message[name]) for name in VALUES.intersection(message)})
     fields = table[kind]
+    if decode and not VALUES.isdisjoint(fields):
+        message.update({name: decode(message[name]) for name in VALUES.intersection(message)})
     if len(message) != len(fields) + ("printed" in message):
         raise Malformed(f"{kind}: not the fields that it has")
     for name, kinds in fields.items():
         if name not in message or (kinds and type(message[name]) not in kinds):
             raise Malformed(f"{kind}: {name} is not what it should be")
-    printed = message.get("printed", ["", 0])
-    if type(printed) is not list or list(map(type, printed)) != [str, int] or printed[1] < 0:
+    if "printed" in message and not is_printed(message["printed"]):
         raise Malformed(f"{kind}: printed is not what it should be")
     return kind, message
+
+
+def is_printed(value):
+    """Return whether a value can be what a submission has printed: [text, number of bytes that were left out]."""
+    return type(value) is list and list(map(type, value)) == [str, int] and value[1] >= 0
 
 
 def small_int(digits):

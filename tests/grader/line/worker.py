@@ -31,12 +31,7 @@ from grader.line.protocol import (
 )
 
 WORK = ("load", "call", "calls", "main")  # the kinds of messages that begin something
-PRELOADED = (
-    "_sitebuiltins",
-    "argparse",
-    "collections.abc",
-    "tempfile",
-)  # most submissions import these, or loading needs them
+PRELOADED = ("_sitebuiltins", "argparse", "collections.abc")  # most submissions import these, or loading needs them
 REACH = "a submission may read Python's own files and write in its own folder, and has no network"
 FILE_LIMIT = 64 << 20  # bytes of a file that the submission writes
 TELL_AFTER = 1.0  # seconds of work, after which a worker on Windows tells each time which line is running
@@ -135,9 +130,16 @@ class Submission:
     def main(self, argv, files, encoding):
         """Run its main as a command line; return (exit code, stdout, stderr)."""
         if self.program is None:
-            folder = __import__("tempfile").mkdtemp(prefix="main-", dir=self.temporary)
-            self.program = Program(folder, self.streams)
+            self.program = Program(self.new_folder(), self.streams)
         return self.program.run(self.module, argv, files, encoding)
+
+    def new_folder(self):
+        """Return an empty folder for main. To import tempfile takes longer than all that main does."""
+        if self.temporary is None:  # elsewhere the grader has made no folder
+            return __import__("tempfile").mkdtemp(prefix="main-")
+        folder = os.path.join(self.temporary, f"main-{os.urandom(8).hex()}")
+        os.mkdir(folder, 0o700)
+        return folder
 
     def foreign_error(self, number, name, builtin, args):
         """Return the exception that the grader's function raised, remembered by identity."""
