@@ -41,7 +41,7 @@ class Names(unittest.TestCase):
             ("\u05e9\u05dc\u05d5\u05dd_12_34_TICKET_TRIAGE.PY", "\u05e9\u05dc\u05d5\u05dd", "12", False, "TICKET_TRIAGE.PY"),
             ("Lee, Anna_77_ticket_triage - Kopie.py", "Lee, Anna", "77", False, "ticket_triage - Kopie.py"),
             ("Group 1-Anna Lee_12_assignsubmission_file_", "Group 1-Anna Lee", "12", False, ""),
-            ("leeanna_12_text.html", "leeanna", "12", False, "text.html"),
+            ("leeanna_12_text.html", "leeanna", "12", False, "text.html"), ("An\nna _1_assignsubmission_file_", "An\nna", "1", False, ""),
         ]
         for name, student, number, late, file in rows:
             with self.subTest(name=name):
@@ -208,6 +208,18 @@ class Zips(unittest.TestCase):
             self.assertEqual(found[2].place, "it holds only essay.pdf, and no ticket_triage.py")
         done = run(KIT / "verify.py", path, "--seed", "0", "--timeout", "30")
         self.assertEqual((done.returncode, done.stdout.count(" 0 of 15")), (1, 3), done.stderr)
+
+    def test_a_class_in_which_nobody_has_handed_in_the_file_itself_has_its_rows(self):
+        """Each a zip, or each a PDF: they are students by the platform's names; a folder of other files is no class."""
+        with open(self.zipped("inner.zip", {"ticket_triage.py": "x = 1"}), "rb") as file:
+            inner = file.read()
+        for names in (["leeanna_1_2_work.zip", "ekbo_LATE_3_4_work.zip"], ["Anna_1_assignsubmission_file_a.zip", "Bo_2_assignsubmission_file_b.ZIP"]):
+            found, left_out, _ = find_targets([str(self.zipped("class.zip", dict.fromkeys(names, inner)))], LAB)
+            self.assertEqual(([isinstance(each.place, Path) for each in found], left_out), ([True, True], []))
+        found, _, _ = find_targets([str(self.zipped("class.zip", {"leeanna_1_2_a.pdf": "x", "ekbo_3_4_b.pdf": "x"}))], LAB)
+        self.assertEqual([each.place for each in found], [f"it holds only {name}.pdf, and no ticket_triage.py" for name in "ba"])
+        with self.assertRaises(UsageError):
+            find_targets([str(self.zipped("class.zip", {"photo_1.jpg": "x", "2026_report.pdf": "x", "a_1_b.txt": "x"}))], LAB)
 
     def test_names_in_a_zip_are_read_as_they_were_meant(self):
         """UTF-8 that says so, UTF-8 that does not, and the code page of DOS."""

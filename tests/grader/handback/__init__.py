@@ -41,7 +41,7 @@ class HandBack:
         reports = [getattr(options, name, None) for name in formats()]
         paths = [path for _, path in self.targets()] + [path for path in reports if path]
         if len({str(Path(path).resolve()) for path in paths}) < len(paths):
-            raise UsageError("two options write to the same place: name a place of its own for each")
+            raise UsageError("two options write to the same place: expected a file of its own for each")
 
     def targets(self):
         """Yield (option, path) of each sheet, folder or zip to write."""

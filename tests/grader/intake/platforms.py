@@ -12,7 +12,7 @@ import collections
 import os
 import re
 
-FORMS = [re.compile(form) for form in (
+FORMS = [re.compile(form, re.DOTALL) for form in (
     r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)",
     r"(?P<late>LATE_)?(?P<name>anon_(?P<id>\w{1,20}?))_(?P<upload>\d+)_(?P<file>.+)",
     r"(?P<name>.+?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<upload>\d+)_(?P<file>.+)",
@@ -40,8 +40,13 @@ def handed_in(name):
         if match:
             parts = {"id": "", "late": None, "time": "", "upload": "0", **match.groupdict()}
             attempt = moment(parts["time"]), int(parts["upload"][:18]), copy_number(parts["file"])
-            return Handed(parts["name"], parts["id"], bool(parts["late"]), attempt, parts["file"], True)
+            return Handed(parts["name"].strip() or parts["name"], parts["id"], bool(parts["late"]), attempt, parts["file"], True)
     return Handed(name, "", False, ((), 0, copy_number(name)), name, False)
+
+
+def is_exported(name):
+    """Return whether a name is one that a platform makes, and no person by chance: all forms but the last."""
+    return any(form.fullmatch(name) for form in FORMS[:-1])
 
 
 def users_of(names):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.intake.archives import ArchiveError, unpack
 from grader.intake.handout import KIT, nearest, originals
-from grader.intake.platforms import handed_in, is_of, natural, owner_of, users_of
+from grader.intake.platforms import handed_in, is_exported, is_of, natural, owner_of, users_of
 from grader.intake.sources import lab_of
 from grader.text import look_of
 
@@ -107,7 +107,8 @@ def find_class(folder, lab):
     students, left_out = {}, []  # (name, id) -> the entries that are theirs
     entries = [entry for entry in sorted(folder.iterdir()) if not is_system(entry)]
     users = users_of(entry.name for entry in entries)
-    flat = any(entry.is_file() and handed_in(entry.name).known and is_submission(entry, lab) for entry in entries)
+    files = [entry.name for entry in entries if entry.is_file()]
+    flat = any(is_exported(name) or (handed_in(name).known and is_of(handed_in(name).file, lab)) for name in files)
     for entry in entries:
         handed = handed_in(entry.name)
         if entry.is_dir():
