@@ -1,7 +1,7 @@
 """Unpacks a zip that came from outside: a class as a platform exports it, or what one student handed in.
 
-Only Python files and further zips are written out; of other files the names are enough. Nothing leaves the folder, links are not made,
-and size and number are bounded, whatever the zip says of itself.
+Only Python files and further zips are written out; of other files the names are enough. Nothing leaves the folder,
+links are not made, and size and number are bounded, whatever the zip says of itself.
 """
 
 import contextlib
@@ -19,7 +19,8 @@ ALL_LIMIT = 256 << 20  # bytes that are written of one zip
 DEPTH_LIMIT = 12  # folders inside each other
 UTF_8 = 0x800  # the bit of an entry that says so
 NAME_LIMIT = 200  # characters of one of them
-FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)  # an unknown method, a password
+# among them an unknown method, and a password
+FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 
 
 class ArchiveError(Exception):
@@ -49,7 +50,7 @@ class Room:
 
 
 def unpack(path):
-    """Unpack a zip; return (the folder that holds its files, names that were left out). ArchiveError says why it cannot be."""
+    """Unpack a zip; return (the folder that holds its files, names that were left out). ArchiveError says why not."""
     left_out, room = [], ALL_LIMIT
     try:
         with zipfile.ZipFile(path) as archive:
@@ -70,7 +71,10 @@ def unpack(path):
 
 
 def write_entry(archive, entry, folder):
-    """Write one entry of a zip, of a file that is not needed just the name; return its bytes. ValueError refuses its name."""
+    """Write one entry of a zip, or just the name of a file that is not needed; return its bytes.
+
+    ValueError refuses its name.
+    """
     place = folder.joinpath(*safe_parts(entry))
     if entry.is_dir():
         place.mkdir(parents=True, exist_ok=True)
@@ -87,7 +91,7 @@ def write_entry(archive, entry, folder):
 
 
 def name_of(entry):
-    """Return an entry's name: many programs write UTF-8 and do not say so, and then zipfile reads the code page of DOS."""
+    """Return an entry's name: many programs write UTF-8 without saying so, and zipfile takes it for a code page of DOS."""
     if not entry.flag_bits & UTF_8:
         with contextlib.suppress(UnicodeError):
             return entry.filename.encode("cp437").decode("utf-8")

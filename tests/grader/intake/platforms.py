@@ -1,8 +1,9 @@
-"""Names as learning platforms and browsers give them: whose a file or folder is, and what it was called when it was handed in.
+"""Names as platforms and browsers give them: whose a file or folder is, and what it was called when it was handed in.
 
 The forms, as seen in exports (NAME is the student's, FILE what was handed in; a folder may stand in for a file):
     Moodle       NAME_12345_assignsubmission_file_FILE, and _onlinetext_
-    Canvas       NAME_12345_67890_FILE, NAME_LATE_12345_67890_FILE; sent again: FILE with -1, -2; unnamed: anon_x1Y2z_67890_FILE
+    Canvas       NAME_12345_67890_FILE, NAME_LATE_12345_67890_FILE; sent again: FILE with -1, -2;
+                 without names: anon_x1Y2z_67890_FILE
     Blackboard   ASSIGNMENT_USER_attempt_2026-11-30-10-15-00_FILE
     Brightspace  12345-67890 - NAME - Nov 30, 2026 1015 AM, or 30 November, 2026 1015
     others       NAME_12345_FILE, NAME_FILE, FILE - NAME, NAME - FILE
@@ -17,7 +18,8 @@ FORMS = [re.compile(form, re.DOTALL) for form in (
     r"(?P<late>LATE_)?(?P<name>anon_(?P<id>\w{1,20}?))_(?P<upload>\d+)_(?P<file>.+)",
     r"(?P<name>.+?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<upload>\d+)_(?P<file>.+)",
     r"(?P<task>.+_)(?P<name>[^_]+)_attempt_(?P<time>\d{4}-\d\d-\d\d-\d\d-\d\d-\d\d)_?(?P<file>.*)",
-    r"(?P<id>\d+-\d+) - (?P<name>.+?) - (?P<time>(?:[A-Z][a-z]{2,8} \d{1,2}|\d{1,2} [A-Z][a-z]{2,8}),? \d{4} \d{3,4}(?: [AP]M)?)(?P<file>)",
+    r"(?P<id>\d+-\d+) - (?P<name>.+?) - "
+    r"(?P<time>(?:[A-Z][a-z]{2,8} \d{1,2}|\d{1,2} [A-Z][a-z]{2,8}),? \d{4} \d{3,4}(?: [AP]M)?)(?P<file>)",
     r"(?P<name>.+?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<file>.+)",
 )]
 BLACKBOARD = next(form for form in FORMS if "_attempt_" in form.pattern)
@@ -40,7 +42,8 @@ def handed_in(name):
         if match:
             parts = {"id": "", "late": None, "time": "", "upload": "0", **match.groupdict()}
             attempt = moment(parts["time"]), int(parts["upload"][:18]), copy_number(parts["file"])
-            return Handed(parts["name"].strip() or parts["name"], parts["id"], bool(parts["late"]), attempt, parts["file"], True)
+            name = parts["name"].strip() or parts["name"]
+            return Handed(name, parts["id"], bool(parts["late"]), attempt, parts["file"], True)
     return Handed(name, "", False, ((), 0, copy_number(name)), name, False)
 
 
@@ -50,7 +53,10 @@ def is_exported(name):
 
 
 def users_of(names):
-    """Return {name: user} of names of Blackboard. Assignment and user may both hold underscores: what all begin with is the assignment."""
+    """Return {name: user} of names of Blackboard.
+
+    Assignment and user may both hold underscores: what all names begin with is the assignment.
+    """
     heads = {name: match["task"] + match["name"] for name in names for match in [BLACKBOARD.fullmatch(name)] if match}
     common = os.path.commonprefix(list(heads.values())).rpartition("_")[0]
     if len(set(heads.values())) > 1:
@@ -72,7 +78,7 @@ def moment(text):
 
 
 def copy_number(file):
-    """Return the number that a platform or a browser has added to the name of a file that was sent again; 0 without one."""
+    """Return the number that was added to the name of a file because it was sent again; 0 without one."""
     suffix = COPIES.search(stem_of(file))
     number = suffix and NUMBER.search(suffix[0])
     return int(number[1][:9]) if number else 0
@@ -84,7 +90,7 @@ def stem_of(file):
 
 
 def original_stem(file):
-    """Return stem_of(file) without what was added because the name was taken: "ticket_triage (1)", "Copy of ticket_triage"."""
+    """Return stem_of(file) without what was added because the name was taken: " (1)", "Copy of "."""
     stem = COPY_OF.sub("", stem_of(file), count=1) if COPY_OF.match(stem_of(file)) else stem_of(file)
     while COPIES.search(stem):
         stem = COPIES.sub("", stem)
@@ -94,7 +100,8 @@ def original_stem(file):
 def is_of(file, lab):
     """Return whether a file is one of the lab by its name, whatever a platform, a browser or its author made of it."""
     stem = original_stem(file)
-    return file.lower().endswith(".py") and (stem == lab or stem.endswith(tuple(f"{mark}{lab}" for mark in MARKS)) or stem.startswith(f"{lab} - "))
+    ends = tuple(f"{mark}{lab}" for mark in MARKS)
+    return file.lower().endswith(".py") and (stem == lab or stem.endswith(ends) or stem.startswith(f"{lab} - "))
 
 
 def owner_of(file, lab):
@@ -102,8 +109,9 @@ def owner_of(file, lab):
     stem, original = file[: len(stem_of(file))], original_stem(file)
     if original.startswith(f"{lab} - "):
         return stem[len(lab) + 3 :]
-    own = stem[: -len(lab)].rstrip(MARKS) if original == stem.lower() and original != lab and original.endswith(lab) else ""
-    return own or stem
+    if original == stem.lower() and original.endswith(lab):
+        return stem[: -len(lab)].rstrip(MARKS) or stem
+    return stem
 
 
 def natural(name):
