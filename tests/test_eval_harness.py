@@ -79,6 +79,7 @@ ARGV = fresh.names("gatecheck", "--strict", "")
 SECONDS = fresh.number(37)
 ARGS = {"argv": ARGV, "timeout_seconds": SECONDS}
 GREEN, RED = fresh.text("All tests passed"), fresh.text("The gate stays shut")
+LONG = f" {RED}'\n\n" + f"{GREEN} \"\\\n" * 200 + f"{RED} "  # many lines, quotes, and blanks around them
 
 
 class ShellExitZero(LabTest):
@@ -102,6 +103,7 @@ class ShellExitZero(LabTest):
         rows = [
             Row("0 passes", outcome=(0, GREEN), gives=(True, Containing("0", GREEN))),
             Row("0 passes, whatever the output says", outcome=(0, RED), gives=(True, Containing("0", RED))),
+            Row("a long output stays whole", outcome=(1, LONG), gives=(False, Containing("1", LONG)), clause="V3"),
             Row("0 passes without any output", outcome=(0, ""), gives=(True, Containing("0"))),
             Row(
                 "1 does not pass, although the output is green",
@@ -137,6 +139,8 @@ class ShellExitZero(LabTest):
                 outcome=(None, GREEN),
                 gives=(False, Containing(str(SECONDS), GREEN)),
             ),
+            Row("a long output stays whole", outcome=(None, LONG), clause="V3",
+                gives=(False, Containing(str(SECONDS), LONG))),
             Row("the time ran out before any output", outcome=(None, ""), gives=(False, Containing(str(SECONDS)))),
             Row("a signal ended it: the code is negative", outcome=(-9, RED), gives=(False, Containing("-9", RED))),
             Row("256 is not 0, although one byte of it is", outcome=(256, RED), gives=(False, Containing("256", RED))),
@@ -378,6 +382,7 @@ class RunSample(LabTest):
                 verdict=no,
                 gives=sample("fail", no[1], COST, False),
             ),
+            Row("a long detail stays whole", verdict=(False, LONG), gives=sample("fail", LONG, COST, True)),
             Row("an empty detail stays empty", verdict=(False, ""), gives=sample("fail", "", COST, True)),
             Row("the detail may say error", verdict=(True, "error"), gives=sample("pass", "error", COST, True)),
             Row("a detail of many lines stays", verdict=(True, lines), gives=sample("pass", lines, COST, True)),
@@ -405,6 +410,7 @@ class RunSample(LabTest):
         rows = [
             Row(f"{kind.__name__} is an Exception", claim=kind(RED), gives=error(kind.__name__, RED)) for kind in kinds
         ]
+        rows.append(Row("a long message stays whole", claim=ValueError(LONG), gives=error("ValueError", LONG)))
         rows.append(Row("an exception without a message has a class", claim=Gone(), gives=error("Gone")))
         self.samples_each(rows, clause="S3", after=self.check_unverified)
         self.samples_each([Row("one that does not raise is verified", gives=Part(detail=VERDICT[1]))], clause="S3")
