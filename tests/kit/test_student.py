@@ -42,12 +42,28 @@ class Student(unittest.TestCase):
             (["starte"], "did you mean starter?"),
             (["starter/ticket_triag.py"], "ticket_triage.py"),
             (["nothing-like-it"], "nothing-like-it: no such file or folder"),
+            ([""], "expected the name of a file or folder, got an empty one"),
+            (["starter", " "], "expected the name of a file or folder, got an empty one"),
         ]
         for words, part in rows:
             with self.subTest(words=words):
                 done = self.verify(*words)
                 self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
                 self.assertIn(part, done.stderr)
+
+    def test_ctrl_c_while_the_kit_is_read_leaves_no_traceback(self):
+        for module in ("grader.guard", "grader.place", "grader.text"):
+            lines = [
+                "import runpy, signal, sys",
+                "class Stop:",
+                "    def find_spec(self, name, path=None, target=None):",
+                f"        if name == {module!r}: signal.raise_signal(signal.SIGINT)",
+                "sys.meta_path.insert(0, Stop())",
+                f"runpy.run_path({str(KIT / 'verify.py')!r}, run_name='__main__')",
+            ]
+            with self.subTest(module=module):
+                done = run("-c", "\n".join(lines))
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (130, "", ""))
 
     def test_a_file_that_was_deleted_can_be_had_again(self):
         kit = self.folder / "kit"

@@ -214,6 +214,8 @@ def find_targets(targets, lab, for_one=False):
     """Return (submissions, names left out, is a class) of everything that the targets name."""
     submissions, left_out, is_class = [], [], len(targets) > 1
     for target in targets:
+        if not target.strip():  # a variable of a shell that is not set; Path takes it for this folder
+            raise UsageError("expected the name of a file or folder, got an empty one")
         path = Path(target)
         if not path.exists() and not path.is_symlink() and (KIT / target).exists():
             path = KIT / target
