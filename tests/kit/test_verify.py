@@ -153,7 +153,7 @@ class Output(WithFolder):
         self.assertEqual(self.verify(printing, "--seed", "0").stdout, plain)
         self.assertTrue(plain.endswith(" of 15 passed\n"))
         self.assertIn("--seed 7 repeats it", self.verify("solution", "--debug", "--seed", "7").stdout)
-        for words, part in ((["--seed", "x"], "--seed: expected a whole number from 0 to 999999, got x"), (["--seed", "-1"], "--seed"), (["--fresh", "--seed", "1"], "choose")):
+        for words, part in ((["--seed", "x"], "--seed: expected a whole number from 0 to 999999999999999, got x"), (["--seed", "-1"], "--seed"), (["--seed", "9" * 5000], "--seed"), (["--fresh", "--seed", "1"], "choose")):
             with self.subTest(words=words):
                 done = self.verify("solution", *words)
                 self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1))
