@@ -78,7 +78,7 @@ EXPECTED = {fresh.name("src/gate.py"): fresh.text("OPEN = 7\n").encode()}
 ARGV = fresh.names("gatecheck", "--strict", "")
 SECONDS = fresh.number(37)
 ARGS = {"argv": ARGV, "timeout_seconds": SECONDS}
-GREEN, RED = fresh.text("All tests passed"), fresh.text("The gate stays shut")
+GREEN, RED = f"{fresh.text('All tests')} passed", fresh.text("The gate stays shut")
 LONG = f" {RED}'\n\n" + f"{GREEN} \"\\\n" * 200 + f"{RED} "  # many lines, quotes, and blanks around them
 
 
