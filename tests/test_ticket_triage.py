@@ -583,8 +583,8 @@ def edited_calls():
 
 
 def edited_answers():
-    """Return rows of the edits of an answer that are not one any more."""
-    return one_of_each([row for rows in edited().values() for row in rows if not hasattr(row, "gives")])
+    """Return rows of the edits of an answer that are not JSON any more: what breaks P3 to P7 has tests of its own."""
+    return one_of_each([row for row in edited()["P2"] if not hasattr(row, "gives")])
 
 
 def nearly_a_reply():

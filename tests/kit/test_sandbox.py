@@ -181,7 +181,12 @@ def run_rows(rows, house, enter, version=None, python=sys.executable, kept_out=(
 
 def landlock():
     """Return the version of this kernel's Landlock, 0 where it has none."""
-    return space()["Room"](version=99).version if LINUX else 0
+    if not LINUX:
+        return 0
+    room = space()["Room"](version=99)
+    for place in room.rules:  # the room is not entered: left open, they are too many for select() in other tests
+        os.close(place)
+    return room.version
 
 
 def is_stopped(number):
