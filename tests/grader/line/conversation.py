@@ -224,6 +224,8 @@ class Conversation:
     def hear(self, fields, given):
         """Let a client hear what it was asked; its reply is the one that has gone along."""
         client, replies = given.known.get(fields["number"]), given.replies.get(fields["number"])
+        if client is None:
+            return  # a thread of an earlier call asks late: it has its reply, and its client is done
         if not replies or len(fields["args"]) != 1 or fields["kwargs"]:
             raise self.malformed("a question whose reply it has not got")
         if client(*fields["args"]) != replies.pop(0):

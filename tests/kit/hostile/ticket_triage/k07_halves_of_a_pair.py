@@ -1,4 +1,4 @@
-"""kind 7 | passes: all but p2 p4"""
+"""kind 7 | passes: all but p2 p4 p6"""
 
 _parse = parse_triage
 
