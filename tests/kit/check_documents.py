@@ -1,12 +1,11 @@
 """What check.py looks for in a lab's documents: that its contract, its tests and its solution say the same."""
 
 import doctest
-import importlib
 import re
 
 import frame
 from check_source import Fault
-from kit import KIT, clauses_of, solution_of, task_of
+from kit import KIT, clauses_of, imported, solution_of, task_of
 from make_starter import functions_to_write
 
 from grader.result import Mark
@@ -63,7 +62,7 @@ def signature_faults(lab, text):
 
 def result_faults(lab, text):
     """Yield each `# result` under a call in a Python block that the solution does not give."""
-    names = dict(vars(importlib.import_module(lab)))  # a block can use what one above it has named
+    names = dict(vars(imported(lab)))  # a block can use what one above it has named
     for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         for code, line, got in results_shown(block, names):
             if line != got:
@@ -88,7 +87,7 @@ def results_shown(block, names):
 
 def example_faults(lab):
     """Yield where a docstring of the solution shows a wrong result, or a function to write shows none."""
-    module = importlib.import_module(lab)
+    module = imported(lab)
     results = doctest.testmod(module, verbose=False)  # else it looks for -v
     if results.failed:
         command = f"python -m doctest solution/{lab}.py"

@@ -4,11 +4,10 @@ A test runs beside the grader and the submission in another process, so what wor
 """
 
 import ast
-import importlib
 import traceback
 from dataclasses import dataclass
 
-from kit import KIT, solution_of, task_of
+from kit import KIT, imported, solution_of, task_of
 from make_starter import make_starter
 
 from grader.grading import tests_of
@@ -119,7 +118,7 @@ def docstrings(tree):
 
 def what_does_not_cross(lab, tree):
     """Yield (line, fault) for objects of the submission, and for the submission read as a file."""
-    module = importlib.import_module(lab)
+    module = imported(lab)
     files = ("solution", "starter", f"solution/{lab}.py", f"starter/{lab}.py")
     for node in ast.walk(tree):
         named = getattr(module, node.attr, None) if is_of_lab(node) else None

@@ -1,6 +1,5 @@
 """What an instructor types and sees: a class in one command, side by side, interrupted, resumed."""
 
-import importlib
 import json
 import os
 import shutil
@@ -14,7 +13,7 @@ import zipfile
 from pathlib import Path
 from unittest import mock
 
-from kit import KIT, run
+from kit import KIT, imported, run
 
 from grader import cohort
 from grader.line.process import NOT_STARTED, Limits
@@ -166,7 +165,7 @@ class Classroom(unittest.TestCase):
         self.assertEqual(left_processes(str(self.temporary)), [])
 
     def test_a_worker_that_could_not_be_started_is_tried_once_more(self):
-        self.addCleanup(sys.modules.__setitem__, "ticket_triage", importlib.import_module("ticket_triage"))  # a stand-in comes there
+        self.addCleanup(sys.modules.__setitem__, "ticket_triage", imported("ticket_triage"))  # a stand-in comes there
         submissions = [(name, self.work / folder / "ticket_triage.py") for name, folder in (("bad", "anna"), ("fay", "fay"))]
         with mock.patch("grader.cohort.grade_one", not_started_at_first):
             result = cohort.grade_class(submissions, Limits(30.0), 2, "ticket_triage")

@@ -1,6 +1,5 @@
 """A submission in a process of its own: sessions, what comes back from the other end, and what becomes of a worker."""
 
-import importlib
 import json
 import os
 import shlex
@@ -32,11 +31,8 @@ class Place(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        for lab in kit.LABS:  # grading puts a stand-in in the place of the lab, and other labs import from it
-            if type(sys.modules.get(lab)) is RemoteModule:
-                del sys.modules[lab]
-        for lab in kit.LABS:
-            self.addCleanup(sys.modules.__setitem__, lab, importlib.import_module(lab))
+        for lab in kit.LABS:  # grading puts a stand-in in the place of the lab
+            self.addCleanup(sys.modules.__setitem__, lab, kit.imported(lab))
 
     def session(self, text, workers=None, **limits):
         path = self.folder / "ticket_triage.py"
