@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import socket
-import struct
 import sys
 import threading
 import traceback

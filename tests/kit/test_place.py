@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import tempfile
 import unittest
 from pathlib import Path

@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from chat_server import KEY, KIT, ServerTest, answer, keeps_silent, load, refuses, says
+from chat_server import KEY, KIT, ServerTest, keeps_silent, load, refuses, says
 
 record = load("record")
 

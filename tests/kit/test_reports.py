@@ -16,7 +16,7 @@ from kit import KIT  # noqa: F401 - it puts tests/ on the path
 from grader import files
 from grader.reports import format_of, formats
 from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, read_result, verdicts_by_clause
-from grader.text import LINE_LIMIT, visible
+from grader.text import visible
 
 WRITERS = {name: format_of(name).report for name in formats()}
 

@@ -3,7 +3,6 @@
 import codecs
 import re
 import stat
-from pathlib import Path
 
 from grader.intake.handout import KIT, originals
 from grader.intake.platforms import handed_in, is_of

@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36  # from linux/prctl.h
 REMOVE_TRIES, REMOVE_PAUSE = 20, 0.1  # Windows: how often a folder is tried, and seconds between two tries
