@@ -317,7 +317,10 @@ class Room:
                 self.open_rule(path, rights)
 
     def open_rule(self, path, rights):
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except FileNotFoundError:  # it has gone since its folder was read
+            return
         self.rules[place] = struct.pack("=Qi", rights & self.handled, place)
 
     def enter(self, folder):
