@@ -20,6 +20,7 @@ PROGRAM = KIT / "solution" / "doc_assist.py"
 MANUAL = KIT / "scenario" / "doc_assist" / "docs"
 NOTHING = lab.NOTHING_FOUND
 LIMIT = 60.0  # seconds that a terminal may stay silent
+PROMPT = b"> "
 
 
 def chat(typed, folder=MANUAL, **options):
@@ -168,10 +169,13 @@ class Terminal(Folder):
         os.close(far)
         self.out = b""
 
-    def read_until(self, text):
-        """Read what is shown until text is in what came since the last call; return that."""
+    def read_until(self, text, last=b""):
+        """Read what is shown until text is in what came since the last call, and last at its end; return that.
+
+        last: the prompt, before a key is pressed that means nothing earlier.
+        """
         seen, ends = b"", time.monotonic() + LIMIT
-        while text not in seen:
+        while text not in seen or not seen.endswith(last):
             self.assertLess(time.monotonic(), ends, seen[-2000:])
             if select.select([self.near], [], [], 0.2)[0]:
                 try:
@@ -187,52 +191,60 @@ class Terminal(Folder):
             _, ready, _ = select.select([], [self.near], [], 1.0)
             if ready:
                 data = data[os.write(self.near, data[:512]) :]
-            if select.select([self.near], [], [], 0)[0]:
-                os.read(self.near, 65536)
+            self.something_came(0)
 
-    def leaves_with_0(self):
-        """Fail unless the program ends with 0; what it still shows is read, or it waits for that."""
-        ends = time.monotonic() + LIMIT
+    def something_came(self, seconds):
+        """Read what is shown within some seconds; return whether anything was."""
+        if not select.select([self.near], [], [], seconds)[0]:
+            return False
+        with contextlib.suppress(OSError):  # Linux: the far end is closed
+            os.read(self.near, 65536)
+        return True
+
+    def leaves_with_0(self, key=b""):
+        """Fail unless the program ends with 0, after a key; what it still shows is read, or it waits for that.
+
+        The key is pressed again when nothing happens: Python's readline has a moment, after the prompt, in which it
+        does not see Ctrl-C.
+        """
+        ends, quiet = time.monotonic() + LIMIT, True
         while self.process.poll() is None and time.monotonic() < ends:
-            if select.select([self.near], [], [], 0.2)[0]:
-                with contextlib.suppress(OSError):  # Linux: the far end is closed
-                    os.read(self.near, 65536)
+            if quiet:
+                self.type(key)
+            quiet = not self.something_came(3.0)
         self.assertEqual(self.process.wait(LIMIT), 0)
 
     def test_ctrl_d_and_ctrl_c_leave_with_0(self):
         for key in (b"\x04", b"\x03"):
             with self.subTest(key):
                 self.start("chat", MANUAL)
-                self.read_until(b"> ")
+                self.read_until(PROMPT)
                 self.type(b"restart the server\r")
-                self.read_until(b"systemctl restart")
-                self.type(key)
-                self.leaves_with_0()
+                self.read_until(b"systemctl restart", PROMPT)
+                self.leaves_with_0(key)
 
     def test_a_hundred_thousand_characters_pasted(self):
         self.start("chat", MANUAL)
-        self.read_until(b"> ")
+        self.read_until(PROMPT)
         self.type(b"pump " * 20_000 + b"\r")
-        self.read_until(b"message: expected at most 2,000 characters")
+        self.read_until(b"message: expected at most 2,000 characters", PROMPT)
         self.type(b"restart the server\r")
-        self.read_until(b"systemctl restart")
-        self.type(b"\x04")
-        self.leaves_with_0()
+        self.read_until(b"systemctl restart", PROMPT)
+        self.leaves_with_0(b"\x04")
 
     def test_bytes_that_are_not_utf_8_and_keys_that_are_not_letters(self):
         self.start("chat", MANUAL)
-        self.read_until(b"> ")
+        self.read_until(PROMPT)
         for typed in (b"\xff\xfe", b"\x00\x01\x02", b"\x1b[A\x1b[3~\x1bOP", b"\xe2\x82"):
             self.type(typed + b"\r")
         self.type(b"/clear\r")
-        self.read_until(b"A new conversation")
-        self.type(b"\x04")
-        self.leaves_with_0()
+        self.read_until(b"A new conversation", PROMPT)
+        self.leaves_with_0(b"\x04")
 
     def test_a_long_index_shows_progress_and_can_be_left(self):
         write(self.folder, {f"{number}.md": "# Pump\n\n" + "The pump is in the cellar. " * 200 for number in range(600)})
         self.start("chat", self.folder)
-        seen = self.read_until(b"> ")
+        seen = self.read_until(PROMPT)
         self.assertIn(b"600 of 600 documents are read", seen)
         self.assertIn(b"\r250 of 600 documents are read", seen)
         self.start("chat", self.folder)
