@@ -4,9 +4,11 @@ A small lab is put into a copy of the kit; each row of MISTAKES breaks one of it
 """
 
 import concurrent.futures
+import os
 import shutil
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from kit import KIT, run
@@ -150,6 +152,9 @@ def write(folder, name, text):
 class Check(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        every = unittest.mock.patch.dict(os.environ, {"KIT_WRONG_STEP": "1"})  # this table has two rows
+        every.start()
+        cls.addClassCleanup(every.stop)
         root = Path(tempfile.mkdtemp(prefix="kit-lab-"))
         cls.addClassCleanup(shutil.rmtree, root)
         cls.folder = root / "kit"
