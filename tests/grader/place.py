@@ -1,16 +1,15 @@
 """What of the place may be at fault when a submission fails: the clock, memory, processes, the disk. That is never told as its own."""
 
-import errno
 import sys
 import tempfile
 
+from grader.files import PLACE_ERRORS
 from grader.line.process import NOT_STARTED
 
 ROOM_LIMIT = 1 << 18  # bytes that a worker may need for its temporary files
-ERRORS = ("ENOSPC", "EDQUOT", "ENOMEM", "EAGAIN", "EMFILE", "ENFILE", "EIO", "EROFS")
 SIGNS = (
     NOT_STARTED, "it ran longer than", "it did not load within", "did not start within", "(signal ", "MemoryError", "can't start new thread",
-    *(f"[Errno {getattr(errno, name)}]" for name in ERRORS if hasattr(errno, name)),
+    *(f"[Errno {number}]" for number in PLACE_ERRORS),
 )  # in what a failure says
 SIGNS_ELSEWHERE = ("its process ended by itself", "its process closed the line")
 

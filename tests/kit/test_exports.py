@@ -1,10 +1,12 @@
 """A class as platforms export it: each student has a row, whatever was handed in, under the name that the platform gives."""
 
 import csv
+import errno
 import os
 import shutil
 import tempfile
 import unittest
+import warnings
 import zipfile
 from pathlib import Path
 from unittest import mock
@@ -234,6 +236,68 @@ class Zips(unittest.TestCase):
         done = run(KIT / "verify.py", self.zipped("mine.zip", {"hw/ticket_triage.py": (KIT / "solution" / "ticket_triage.py").read_bytes()}), "-q", "--timeout", "30")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def changed(self, files, *places, method=None):
+        """Return the bytes of a zip of {name: content}; places: (signature, offset behind it, byte) to write over."""
+        path = self.folder / "made.zip"
+        with warnings.catch_warnings(), zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if method is None else method) as archive:
+            warnings.simplefilter("ignore")  # a name twice
+            for name, content in files:
+                archive.writestr(name, content)
+        data = bytearray(path.read_bytes())
+        for signature, offset, value in places:
+            data[data.index(signature) + offset] = value
+        return bytes(data)
+
+    def test_what_a_student_s_zip_holds_is_graded_or_the_row_says_why_not(self):
+        """Names that tools write in another way are taken; a password, another compression, damage and a name twice are told."""
+        name, one = f"{LAB}.py", [(f"{LAB}.py", "x = 1")]
+        password, method = [(b"PK\3\4", 6, 1), (b"PK\1\2", 8, 1)], [(b"PK\3\4", 8, 14), (b"PK\1\2", 10, 14)]
+        rows = [
+            *((self.changed([(told, "x = 1")]), None, ()) for told in (f"./{name}", f"/{name}", f"/home/a/{name}", f"hw//{name}", f"hw\\{name}", f".\\{name}")),
+            (self.changed(one, *password), "has a password", ()),
+            (self.changed(one, *method), "compressed in an unusual way", ()),  # bytes that LZMA takes for damage
+            (self.changed(one, method=zipfile.ZIP_LZMA), "compressed in an unusual way", ()),
+            (self.changed([(name, bytes(64 << 20))], method=zipfile.ZIP_BZIP2), "compressed in an unusual way", ()),
+            (self.changed(one, (b"PK\1\2", 16, 77)), "Bad CRC-32", ()),
+            (self.changed([(f"../{name}", "x = 1")]), rf"not unpacked: ../{name} \(its name leads elsewhere", ()),
+            (self.changed([("a", ""), (f"a/{name}", "x = 1")]), rf"not unpacked: a/{name} \(", ()),
+            (self.changed([("n" * 201, ""), *one]), None, ("its name is too long",)),
+            (self.changed([(name, "x = 2"), (name, "x = 1")]), None, ("there twice, and the last one counts",)),
+            (self.changed([]), "the folder is empty", ()), (b"", "it is empty, or has more than", ()), (bytes(archives.ZIP_LIMIT + 1), "it is empty, or has more than", ()),
+        ]
+        for place in ("Anna_1_assignsubmission_file_/w.zip", "anna_1_2_w.zip"):
+            for number, (data, reason, notes) in enumerate(rows):
+                with self.subTest(place=place, number=number, reason=reason):
+                    found, left_out, _ = find_targets([str(self.zipped("class.zip", {place: data, "Bo_3_4_ticket_triage.py": "x = 1"}))], LAB)
+                    anna, bo = found
+                    self.assertEqual(((anna.name.casefold(), bo.name), left_out, isinstance(bo.place, Path)), (("anna", "Bo"), [], True))
+                    if reason:
+                        self.assertRegex(anna.place, reason)
+                    else:
+                        self.assertEqual(anna.place.read_text(encoding="utf-8"), "x = 1")
+                    for note in notes:
+                        self.assertIn(note, " ".join(anna.notes))
+
+    def test_what_cannot_be_unpacked_of_a_class_has_its_row(self):
+        """Under the student's name, in a folder or not; and one zip alone is refused in a line that says why."""
+        for names in (("Anna_1_assignsubmission_file_/ticket_triage.py", "Bo_2_assignsubmission_file_/ticket_triage.py"), ("anna_1_2_ticket_triage.py", "bo_3_4_ticket_triage.py")):
+            path = self.folder / "class.zip"
+            path.write_bytes(self.changed([(name, "x = 1") for name in names], (b"PK\1\2", 16, 77)))
+            found, left_out, _ = find_targets([str(path)], LAB)
+            self.assertEqual(([isinstance(each.place, Path) for each in found], left_out), ([False, True], []))
+            self.assertRegex(found[0].place, "ticket_triage.py: it cannot be unpacked: Bad CRC-32")
+        path.write_bytes(self.changed([("hw/ticket_triage.py", "x = 1")], (b"PK\3\4", 6, 1), (b"PK\1\2", 8, 1)))
+        self.assertRaisesRegex(UsageError, "ticket_triage.py: it cannot be unpacked: it has a password", find_targets, [str(path)], LAB)
+        path.write_bytes(self.changed([("../ticket_triage.py", "x = 1")]))
+        self.assertRaisesRegex(UsageError, "Not unpacked: ../ticket_triage.py", find_targets, [str(path)], LAB)
+
+    def test_a_full_disk_is_not_told_as_the_zip_s_fault(self):
+        path = self.zipped("class.zip", {"anna_1_2_ticket_triage.py": "x = 1", "bo_3_4_ticket_triage.py": "x = 1"})
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        for what in ("write_entry", "content_of"):
+            with self.subTest(what=what), mock.patch.object(archives, what, side_effect=full):
+                self.assertRaisesRegex(UsageError, f"class.zip: {full.strerror}$", find_targets, [str(path)], LAB)
+
     def test_no_entry_leaves_the_folder_and_none_is_too_large(self):
         """Names that lead elsewhere, links, devices, bombs, more than there is room for: left out, or the zip is refused in one line."""
         link = zipfile.ZipInfo("ticket_triage.py")
@@ -247,8 +311,9 @@ class Zips(unittest.TestCase):
         self.assertEqual({file.name: file.stat().st_size for file in folder.iterdir()}, {"ticket_triage.py": archives.FILE_LIMIT, "more.bin": 0})
         with mock.patch.object(archives, "FILES_LIMIT", 3), self.assertRaisesRegex(archives.ArchiveError, "more than 3 entries"):
             archives.unpack(self.zipped("many.zip", {f"{number}.txt": "" for number in range(4)}))
-        with mock.patch.object(archives, "ALL_LIMIT", 1000), self.assertRaisesRegex(archives.ArchiveError, "more than 1,000 bytes"):
-            archives.unpack(self.zipped("large.zip", {"a.py": "x" * 600, "b.py": "x" * 600}))
+        for files in ({"a.py": "x" * 600, "b.py": "x" * 600}, {"a": "", "a/a.py": "x" * 600, "a/b.py": "x" * 600}):
+            with mock.patch.object(archives, "ALL_LIMIT", 1000), self.assertRaisesRegex(archives.ArchiveError, "more than 1,000 bytes"):
+                archives.unpack(self.zipped("large.zip", files))  # what cannot be written has been read all the same
         (self.folder / "no.zip").write_bytes(b"PK but no zip")
         done = run(KIT / "verify.py", self.folder / "no.zip")
         self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))

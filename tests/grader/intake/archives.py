@@ -12,14 +12,17 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from grader.files import PLACE_ERRORS
+from grader.text import REASON_LIMIT, shortened
+
 FILES_LIMIT = 20_000  # entries of one zip
 FILE_LIMIT = (1 << 20) + 1  # bytes that are written of one file: one more than a source may have
 ZIP_LIMIT = 8 << 20  # bytes of a zip inside another
 ALL_LIMIT = 256 << 20  # bytes that are written of one zip
 DEPTH_LIMIT = 12  # folders inside each other
-UTF_8 = 0x800  # the bit of an entry that says so
+UTF_8, PASSWORD = 0x800, 0x1  # the bits of an entry that say so
 NAME_LIMIT = 200  # characters of one of them
-# among them an unknown method, and a password
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # a kilobyte of another can ask for gigabytes of memory
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 
 
@@ -37,6 +40,7 @@ class Room:
 
     folder = None
     number = 0
+    faults = {}  # {path of a file in it that is empty: why its content could not be unpacked}
 
     @classmethod
     def new(cls, name):
@@ -50,44 +54,96 @@ class Room:
 
 
 def unpack(path):
-    """Unpack a zip; return (the folder that holds its files, names that were left out). ArchiveError says why not."""
-    left_out, room = [], ALL_LIMIT
+    """Unpack a zip; return (the folder that holds its files, {name that was left out: why}).
+
+    ArchiveError says why not. OSError: the place has no room for it, which is not the zip's fault. A file whose content
+    cannot be unpacked is there, and Room.faults says why it is empty.
+    """
+    if path in Room.faults:
+        raise ArchiveError(Room.faults[path])
+    refused, room = {}, ALL_LIMIT
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
             if len(entries) > FILES_LIMIT:
                 raise ArchiveError(f"it has more than {FILES_LIMIT:,} entries")
             folder = Room.new(path.name[:NAME_LIMIT])
-            for entry in entries:
-                try:
-                    room -= write_entry(archive, entry, folder)
-                except FAULTS:
-                    left_out.append(name_of(entry))
+            for parts, entry in places_of(entries, refused).items():
+                room -= size_of(entry, parts[-1])  # before it is read: what fails has cost as much
                 if room < 0:
                     raise ArchiveError(f"it holds more than {ALL_LIMIT:,} bytes")
+                try:
+                    write_entry(archive, entry, folder.joinpath(*parts))
+                except FAULTS as fault:
+                    raise_if_place(fault)
+                    refused[name_of(entry)] = reason_of(fault)
     except FAULTS as error:
-        raise ArchiveError(f"it cannot be unpacked: {error}") from error
-    return folder, left_out
+        raise_if_place(error)
+        raise ArchiveError(f"it cannot be unpacked: {reason_of(error)}") from error
+    return folder, refused
 
 
-def write_entry(archive, entry, folder):
-    """Write one entry of a zip, or just the name of a file that is not needed; return its bytes.
+def raise_if_place(error):
+    if isinstance(error, OSError) and error.errno in PLACE_ERRORS:
+        raise error
 
-    ValueError refuses its name.
-    """
-    place = folder.joinpath(*safe_parts(entry))
+
+def reason_of(error):
+    """Return why an entry could not be unpacked, without the paths of this machine."""
+    return shortened(getattr(error, "strerror", None) or str(error), REASON_LIMIT)
+
+
+def places_of(entries, refused):
+    """Return {parts of a name: entry}: of two entries of one name the last counts, as for other programs; note the others."""
+    places = {}
+    for entry in entries:
+        try:
+            parts = safe_parts(entry)
+        except ValueError as error:
+            refused[name_of(entry)] = str(error)
+            continue
+        if parts in places:
+            refused[name_of(entry)] = "this name is there twice, and the last one counts"
+        places[parts] = entry
+    return places
+
+
+def size_of(entry, name):
+    """Return how many bytes of an entry of this name are read: 0 of what is not needed, and of a zip that is too large."""
+    suffix = Path(name).suffix.lower()
+    if suffix == ".zip":
+        return entry.file_size if entry.file_size <= ZIP_LIMIT else 0
+    return min(entry.file_size, FILE_LIMIT) if suffix == ".py" else 0
+
+
+def write_entry(archive, entry, place):
+    """Write one entry of a zip, or just the name of a file that is not needed, or whose content cannot be unpacked."""
     if entry.is_dir():
         place.mkdir(parents=True, exist_ok=True)
-        return 0
-    limit = {".py": FILE_LIMIT, ".zip": ZIP_LIMIT}.get(place.suffix.lower(), 0)
+        return
     data = b""
-    if limit:
-        with archive.open(entry) as file:
-            data = file.read(limit)
+    try:
+        data = content_of(archive, entry, size_of(entry, place.name))
+        if not data and place.suffix.lower() == ".zip":
+            raise ValueError(f"it is empty, or has more than {ZIP_LIMIT:,} bytes")
+    except FAULTS as fault:
+        raise_if_place(fault)
+        Room.faults[place] = f"it cannot be unpacked: {reason_of(fault)}"
     place.parent.mkdir(parents=True, exist_ok=True)
     with open(place, "xb") as file:
         file.write(data)
-    return len(data)
+
+
+def content_of(archive, entry, size):
+    """Return the first `size` bytes of an entry."""
+    if not size:
+        return b""
+    if entry.flag_bits & PASSWORD:
+        raise ValueError("it has a password")
+    if entry.compress_type not in METHODS:
+        raise ValueError("it is compressed in an unusual way: use the system's own zip")
+    with archive.open(entry) as file:
+        return file.read(size)
 
 
 def name_of(entry):
@@ -101,8 +157,11 @@ def name_of(entry):
 def safe_parts(entry):
     """Return the parts of an entry's name; ValueError when they lead elsewhere, or the entry is a link or a device."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
-    parts = name_of(entry).replace("\\", "/").rstrip("/").split("/")
-    wrong = any(part in ("", ".", "..") or len(part) > NAME_LIMIT or ":" in part or "\0" in part for part in parts)
-    if wrong or len(parts) > DEPTH_LIMIT or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise ValueError("a name that leads elsewhere")
+    parts = tuple(part for part in name_of(entry).replace("\\", "/").split("/") if part not in ("", "."))  # "./a", "/a": a
+    if not parts or any(part == ".." or ":" in part or "\0" in part for part in parts):
+        raise ValueError("its name leads elsewhere")
+    if len(parts) > DEPTH_LIMIT or any(len(part) > NAME_LIMIT for part in parts):
+        raise ValueError("its name is too long")
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise ValueError("it is a link or a device")
     return parts

@@ -7,7 +7,7 @@ import collections
 import re
 from pathlib import Path
 
-from grader.intake.archives import ArchiveError, unpack
+from grader.intake.archives import ArchiveError, Room, unpack
 from grader.intake.handout import KIT, nearest, originals
 from grader.intake.platforms import handed_in, is_exported, is_of, natural, owner_of, users_of
 from grader.intake.sources import lab_of
@@ -86,14 +86,18 @@ def choose(files, lab, folder):
 
 def from_zip(path, lab):
     """Return (place, notes) of the one submission in a zip that a student handed in."""
+    name = handed_in(path.name).file or path.name
     try:
-        folder, _ = unpack(path)
+        folder, refused = unpack(path)
     except ArchiveError as error:
-        return f"it holds only {handed_in(path.name).file or path.name}: {error}", ()
+        return f"it holds only {name}: {error}", ()
     if any(file.suffix.lower() == ".zip" for file in files_below(folder)):
-        return f"it holds only {handed_in(path.name).file or path.name}, and that a zip again: unpack it", ()
+        return f"it holds only {name}, and that a zip again: unpack it", ()
     place, notes = place_in(folder, lab)
-    return place, (*notes, f"unpacked from {handed_in(path.name).file or path.name}")
+    left = [f"not unpacked: {entry} ({why})" for entry, why in list(refused.items())[:SHOWN]]
+    if left and isinstance(place, str):
+        return f"it holds only {name}, and of that {'; '.join(left)}", ()
+    return place, (*notes, f"unpacked from {name}", *left)
 
 
 def some(files, folder):
@@ -206,8 +210,17 @@ def find_in_zip(path, lab, for_one):
     try:
         found, left_out, is_class = find_target(folder, lab, for_one)
     except UsageError as error:
-        raise UsageError(str(error).replace(str(folder), str(path))) from error
-    return found if is_class else [found[0]._replace(name=path.stem)], left_out + refused, is_class
+        raise UsageError(str(error).replace(str(folder), str(path)) + told(refused)) from error
+    found = [each._replace(place=f"{each.place.name}: {Room.faults[each.place]}") if each.place in Room.faults else each for each in found]
+    if not is_class and not for_one and isinstance(found[0].place, str):
+        raise UsageError(f"{path}: {found[0].place}")
+    return found if is_class else [found[0]._replace(name=path.stem)], [*left_out, *refused], is_class
+
+
+def told(refused):
+    """Return why the first entry of a zip was left out, to go behind a message; "" where none was."""
+    name, why = next(iter(refused.items()), ("", ""))
+    return f". Not unpacked: {name} ({why})" if why else ""
 
 
 def find_targets(targets, lab, for_one=False):
