@@ -146,6 +146,19 @@ class Rosters(Folder):
                          [("Anna Lee", 1), ("Zed", 1), ('Fox, "Dr." Cy', 0), ("Jos\u00e9 \u00d1u", 0), ("Ben Ek", 0)])
         self.assertEqual(everybody[-1].place, "nothing was handed in")
 
+    def test_who_is_in_a_sheet_twice_is_not_called_absent(self):
+        """A sheet of two sections, or one id for two people: whose the submission is cannot be told, and that is said."""
+        anna, bo = Submission("Anna Lee", Path("a.py"), "101"), Submission("Bo Ek", Path("b.py"), "102")
+        for rows in ("101,Anna Lee\n101,Anna Lee\n102,Bo Ek\n103,Cy\n", "102,Bo Ek\n101,Anna Lee\n101,Di Fox\n103,Cy\n", "0,Bo Ek\n101,Anna Lee\n101,Anna Lee\n103,Cy\n"):
+            people = people_of(Sheet(self.sheet(f"ID,Name\n{rows}")))
+            with self.subTest(rows=rows):
+                self.assertEqual([each.name for each in with_absent([anna, bo], people)], ["Anna Lee", "Bo Ek", "Cy"])
+                self.assertEqual(matched([anna, bo], people)[1], [0])
+        people = people_of(Sheet(self.sheet("Name,Section\nAnna Lee,A\nBo Ek,B\nCy,B\n")))  # nobody has an id
+        for number in ("", "101"):
+            self.assertEqual([each.name for each in with_absent([anna._replace(id=number), bo], people)], ["Anna Lee", "Bo Ek", "Cy"])
+            self.assertEqual(matched([anna._replace(id=number), bo], people)[1], [])
+
 
 class Gradebooks(Folder):
     def fill(self, text, *entries, column=None):

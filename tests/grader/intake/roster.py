@@ -88,14 +88,16 @@ def matched(submissions, people):
     An id tells more than a name: where the ids of the class are those of the sheet, a name is not asked. A Person
     gets one submission only.
     """
-    found, own_ids = {}, only({person.id.casefold(): person} for person in people)
+    found, several, own_ids = {}, set(), only({person.id.casefold(): person} for person in people)
     for by_id in (own_ids, only(dict.fromkeys(person.ids, person) for person in people)):
-        told = {place: by_id.get(each.id.casefold()) for place, each in enumerate(submissions) if each.id and not found}
+        ids = {place: each.id.casefold() for place, each in enumerate(submissions) if each.id and not found}
+        told = {place: by_id[number] for place, number in ids.items() if number in by_id}
         found.update({place: person for place, person in told.items() if person})
+        several.update(place for place, person in told.items() if person is None)  # more than one row has this id
     by_name = only(dict.fromkeys(keys_of(person.name) | person.ids, person) for person in people)
-    several, same_ids = set(), bool(found)
+    several, same_ids = several - set(found), bool(found)
     for place, each in enumerate(submissions):
-        if place in found or (same_ids and each.id):
+        if place in found or place in several or (same_ids and each.id):
             continue
         name = each.name.removesuffix(f" ({each.id})") if each.id else each.name
         fits = [by_name[key] for key in {name.casefold(), *keys_of(name)} if key in by_name]
