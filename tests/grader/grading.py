@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 from labdata import fresh
-from labtest import LabTest, Mismatch, cut
+from labtest import LabTest, Mismatch, cut, name_of
 
 from grader.intake.handout import definitions
 from grader.intake.sources import LABS, MAIN_LAB, Unreadable, lab_of, read_sources
@@ -87,7 +87,7 @@ def failure_of(error, row, last_call=None):
         failure.cause = type(error.cause).__name__ if error.cause else None
         failure.place = getattr(error.cause, "place", None)
     else:
-        failure = Failure(**texts, reason=str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {cut(str(error))}")
+        failure = Failure(**texts, reason=str(error) if isinstance(error, Lost) else f"{name_of(error)}: {cut(str(error))}")
         failure.place, failure.because = place, None  # the row says why another value is wrong
         failure.hint = LATE_HINT if LATE in failure.reason else ""
     failure.printed = list(getattr(call, "printed", ()))

@@ -14,6 +14,7 @@ from unittest import mock
 
 import kit
 import labtest
+from grader.grading import failure_of
 from grader.line import process, protocol
 from grader.line.channel import ThreadedChannel
 from grader.line.conversation import Conversation
@@ -273,6 +274,14 @@ class Submissions(Place):
             with self.subTest(name), self.assertRaises(SubmissionError) as caught:
                 self.lab.fail(name)
             self.assertEqual(caught.exception.name_of_class, name)
+
+    def test_a_failure_names_an_exception_as_the_submission_does(self):
+        """Where a test expects none, too: not the class that stands for it here."""
+        _, lab = self.session("import json\nclass Own(KeyError): pass\ndef divide(): 1 / 0\ndef read(): json.loads('{')\ndef own(): raise Own\n")
+        for call, kind, name in ((lab.divide, SubmissionError, "ZeroDivisionError"), (lab.read, ValueError, "JSONDecodeError"), (lab.own, KeyError, "Own")):
+            with self.subTest(name), self.assertRaises(kind) as caught:
+                call()
+            self.assertEqual(failure_of(caught.exception, {}).reason.partition(":")[0], name)
 
     def test_a_callback_that_ends_everything_or_calls_the_lab_leaves_a_session_that_works(self):
         def ends():
