@@ -52,7 +52,7 @@ def total_lines(result):
         lines.append(f"{LEFT_OUT}: {len(result['left_out'])} ({', '.join(map(visible, result['left_out']))})")
     lines += [points_line(result)] if points_line(result) else []
     for names in alike(result)[:ALIKE]:
-        lines.append(f"The same but for names, comments, blanks and order: {some(names)}. A hint, not a verdict.")
+        lines.append(f"The same but for names, comments, blanks and order: {some(names)} (a hint, not a verdict)")
     if len(alike(result)) > ALIKE:
         lines.append(f"({len(alike(result)) - ALIKE} more such groups are in the CSV)")
     return [*lines, *map(visible, sandbox_lines(result)), *seed_lines(result)]
