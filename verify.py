@@ -331,6 +331,14 @@ def grade_every_lab(options, limits):
     return code
 
 
+def lab_meant(named):
+    """Return the lab that targets are of; named: for each Python file among them its lab, or None where its name tells none."""
+    labs = list(dict.fromkeys(filter(None, named)))
+    if len(labs) > 1:
+        raise UsageError(f"the files are of several labs ({', '.join(labs)}): name those of one lab at a time")
+    return labs[0] if labs else MAIN_LAB
+
+
 def run(arguments):
     """Do what the command line says; return the exit code."""
     check_python()
@@ -340,7 +348,7 @@ def run(arguments):
         return make(makers[0], options)
     options.target = options.target or ["starter"]
     named = [lab_of(Path(target)) for target in options.target if target.endswith(".py")]
-    options.lab = options.lab or next(filter(None, named), MAIN_LAB)
+    options.lab = options.lab or lab_meant(named)
     if options.reset and len(options.target) == 1 and options.lab != ALL_LABS:
         return reset(options.target[0], options.lab)
     if options.fresh and options.seed is not None:

@@ -42,6 +42,9 @@ class Student(unittest.TestCase):
             (["starte"], "did you mean starter?"),
             (["starter/ticket_triag.py"], "ticket_triage.py"),
             (["nothing-like-it"], "nothing-like-it: no such file or folder"),
+            (["judge"], "judge: no such file or folder; did you mean starter/judge.py?"),
+            (["doc_assist.py"], "did you mean starter/doc_assist.py?"),
+            (["starter/judge.py", "starter/doc_assist.py"], "the files are of several labs (judge, doc_assist)"),
             ([""], "expected the name of a file or folder, got an empty one"),
             (["starter", " "], "expected the name of a file or folder, got an empty one"),
         ]
@@ -75,6 +78,41 @@ class Student(unittest.TestCase):
             command = re.search(r"python (verify.py starter --reset --lab ticket_triage) gives you the original", done.stderr)[1]
         self.assertEqual(run(*command.split(), cwd=kit).returncode, 0)
         self.assertIn("0 of 15 passed", run("verify.py", "starter", cwd=kit).stdout)
+
+    def test_a_file_under_another_name_is_found(self):
+        kit = self.folder / "kit"
+        shutil.copytree(KIT, kit, ignore=shutil.ignore_patterns(".git", "kit", "__pycache__"))
+        file = kit / "starter" / "ticket_triage.py"
+        rows = [
+            ("triage.py", "is triage.py the one? Then save it as ticket_triage.py"),
+            ("Ticket_Triage.py", "is Ticket_Triage.py the one? Then save it as ticket_triage.py"),
+            ("ticket_triage (1).py", "is ticket_triage (1).py the one? Then save it as ticket_triage.py"),
+            ("ticket_triage.py.txt", "is ticket_triage.py.txt the one? Then save it as ticket_triage.py"),
+            ("ticket_triage.ipynb", "is ticket_triage.ipynb the one? Then export it as a .py file"),
+            ("ticket_triage.py.bak", "--reset --lab ticket_triage gives you the original"),
+            ("helpers.py", "--reset --lab ticket_triage gives you the original"),
+        ]
+        for name, part in rows:
+            other = file.rename(file.with_name(name))
+            for target in ("starter", "starter/ticket_triage.py"):
+                with self.subTest(name=name, target=target):
+                    if file.exists():  # the system takes both names for one
+                        continue
+                    done = run("verify.py", target, cwd=kit)
+                    self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+                    self.assertIn(part, done.stderr)
+            other.rename(file)
+        done = run("verify.py", file.rename(f"{file}.txt"), cwd=kit)
+        self.assertIn("expected a Python file, a folder or a zip: name it .py", done.stderr)
+
+    def test_a_file_that_cannot_be_taken_is_named_once(self):
+        rows = [(b"", "is empty"), ("x = 1\n".encode("utf-16"), "is not UTF-8 text"), (b"# caf\xe9\n", "Save it as UTF-8.")]
+        for data, part in rows:
+            with self.subTest(data=data):
+                self.file.write_bytes(data)
+                said = self.verify(self.file).stdout.splitlines()[2]
+                self.assertTrue(said.startswith("ticket_triage.py is "), said)
+                self.assertIn(part, self.said(self.file))
 
     def test_a_file_that_does_not_load_says_why(self):
         rows = [

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.intake.archives import ArchiveError, Room, unpack
 from grader.intake.handout import KIT, nearest, originals
 from grader.intake.platforms import handed_in, is_exported, is_of, natural, owner_of, users_of
-from grader.intake.sources import lab_of
+from grader.intake.sources import LABS, lab_of
 from grader.text import look_of
 
 # what systems, editors and archives leave: it is nobody's submission
@@ -167,8 +167,9 @@ def find_target(path, lab, for_one):
         handed = handed_in(path.name)
         return [Submission(path.stem, path, handed.id, handed.late, export=path.name)], [], False
     if not path.is_dir():
-        wrong = "expected a Python file, a folder or a zip" if path.exists() else f"no such file or folder{meant_instead(path, lab)}"
-        raise UsageError(f"{path}: {wrong}")
+        advice = f": {ADVICE[path.suffix.lower()]}" if path.suffix.lower() in ADVICE else ""
+        wrong = f"expected a Python file, a folder or a zip{advice}"
+        raise UsageError(f"{path}: {wrong if path.exists() else 'no such file or folder' + meant_instead(path, lab)}")
     found, left_out = find_class(path, lab)
     graded = [each for each in found if isinstance(each.place, Path) and each.name not in ("starter", lab)]
     name, place = path.resolve().name, next((file for file in (path / f"{lab}.py", path / "starter" / f"{lab}.py") if file.is_file()), None)
@@ -180,17 +181,31 @@ def find_target(path, lab, for_one):
         place, notes = (place, ()) if place else place_in(path, lab)
         return [Submission(name, place, notes=notes)], [], False
     refuse_class_of_classes(path, found, lab)
-    if not found and path.resolve() == KIT / "starter":
-        raise UsageError(f"{path}: {lab}.py is missing{RESET.format(lab)}")
+    if len(found) <= 1 and path.resolve() == KIT / "starter":
+        raise UsageError(f"{path}: {lab}.py is missing{under_another_name(path, lab) or RESET.format(lab)}")
     if not found:
         raise UsageError(f"{path}: no {lab}.py is in this folder, and no submission")
     return found, left_out, True
 
 
+def under_another_name(folder, lab):
+    """Return "; is FILE the one? ..." for a file in starter/ whose name is like the one that a lab's file has, or ""."""
+    entries = [entry for entry in sorted(folder.iterdir()) if entry.is_file() and not entry.suffix.startswith(".bak")]
+    others = [entry.name for entry in entries if entry.name not in originals()["starter"] and not is_system(entry)]
+    like = next((name for name in others if name.lower().startswith(lab)), None) or nearest(f"{lab}.py", others)
+    if like is None:
+        return ""
+    advice = ADVICE[".ipynb"] if like.lower().endswith(".ipynb") else f"save it as {lab}.py"
+    return f"; is {like} the one? Then {advice}"
+
+
 def meant_instead(path, lab):
     """Return what somebody may have meant by a target that is not there: a part of the tests, the file that is gone, a name."""
     if path.resolve().parent == KIT / "starter" and path.name in originals()["starter"]:
-        return RESET.format(lab_of(path) or lab)
+        missing = lab_of(path) or lab
+        return under_another_name(path.parent, missing) or RESET.format(missing)
+    if path.stem in LABS and path.suffix in ("", ".py"):
+        return f"; did you mean starter/{path.stem}.py?"
     functions = originals()["starter"].get(f"{lab}.py", {"to_write": {}})["to_write"]
     if CLAUSE.fullmatch(path.name) or path.name in functions or path.name.startswith("test_"):
         return f"; did you mean -k {path.name}?"

@@ -184,7 +184,8 @@ def unpainted(line):
 
 def load_lines(report, screen):
     """Return why a submission does not load, with its own line."""
-    lines = screen.paragraph(f"{report.path.name}: {report.load_failure.reason}")
+    reason = report.load_failure.reason
+    lines = screen.paragraph(reason if reason.startswith(report.path.name) else f"{report.path.name}: {reason}")
     place = report.load_failure.place
     return lines + (screen.wrap("at", report.source_line(*place)) if place else [])
 
