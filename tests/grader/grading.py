@@ -6,6 +6,7 @@ A test counts as passed when unittest has recorded its success, and in no other 
 import contextlib
 import importlib
 import os
+import re
 import sys
 import time
 import types
@@ -25,6 +26,11 @@ from grader.text import REASON_LIMIT, shortened
 LATE = "it ran longer than"  # in the reason of a call that came to no end
 IMPATIENT = 2.0  # seconds for each further test of a function, when somebody waits and one came to no end
 STOPPED = "it was stopped with Ctrl-C while this call ran"
+OPAQUE = re.compile(r"'?Opaque'? object")  # in what Python says of a value that did not cross
+DID_NOT_CROSS = (
+    "Opaque stands for an object of the submission, which stays in its process: only plain data, functions and the lab's own "
+    "exceptions cross. A test uses labtest's Client instead of lab.ReplayClient"
+)
 LATE_HINT = "Look at the loop around this line, and at what this line waits for. What makes it end?"
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
 
@@ -90,6 +96,8 @@ def failure_of(error, row, last_call=None):
         failure = Failure(**texts, reason=str(error) if isinstance(error, Lost) else f"{name_of(error)}: {cut(str(error))}")
         failure.place, failure.because = place, None  # the row says why another value is wrong
         failure.hint = LATE_HINT if LATE in failure.reason else ""
+    if OPAQUE.search(failure.reason or failure.got or ""):
+        failure.because, failure.hint = DID_NOT_CROSS, ""
     failure.printed = list(getattr(call, "printed", ()))
     return failure
 

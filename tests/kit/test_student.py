@@ -136,6 +136,19 @@ class Student(unittest.TestCase):
         self.assertIn("SUMMARY_LIMIT: provided, and changed here. The hand-out has `SUMMARY_LIMIT = 120", said)
         self.assertIn("--reset", said)
 
+    def test_a_test_of_ones_own_is_told_what_does_not_cross(self):
+        kit = self.folder / "kit"
+        shutil.copytree(KIT, kit, ignore=shutil.ignore_patterns(".git", "kit", "__pycache__"))
+        tests = kit / "tests" / "test_ticket_triage.py"
+        text, replay = tests.read_text(encoding="utf-8"), 'lab.ReplayClient(["no"])'
+        head = 'class Mine(LabTest):\n    def test_t1_mine(self):\n        """T1 It is mine."""\n        '
+        for line in (f'self.returns({{}}, lab.triage, "a", {replay}, categories=["b"])', f"{replay}([])", f"{replay}.requests", f"a, b = {replay}"):
+            with self.subTest(line=line):
+                tests.write_text(f"{text}\n\n{head}{line}\n", encoding="utf-8")
+                said = " ".join(run("verify.py", "solution", "-k", "mine", cwd=kit).stdout.split())
+                self.assertIn("why Opaque stands for an object of the submission, which stays in its process", said)
+                self.assertIn("labtest's Client instead of lab.ReplayClient", said)
+
     def test_k_shows_the_clause_first_and_the_test(self):
         self.write("    return {}")
         said = self.said(self.file, "-k", "P8")
