@@ -49,7 +49,8 @@ CRASH_HINTS = {  # {name of an exception: a cause to look for}, where the submis
     "AttributeError": "Of which type is the value in this line when this call is made? What comes from outside can hold any type in any place.",
     "ValueError": "Does your try surround this line, and does it name the exception that is raised here?",
     "JSONDecodeError": "The text that is decoded here is not JSON. Is there still something around it? Does a try surround this line?",
-    "RecursionError": "Python gives up on what is nested too deeply. Does your try surround this line, and does it name this exception?",
+    "RecursionError": "Python gives up on what is nested too deeply, and on a function that calls itself without end. Does your try surround this line, and does it name this exception?",
+    "NotImplementedError": "Begin with this one call: which value does it have to give? Your lines take the place of this one.",
     "OverflowError": "A JSON number can be larger than Python can convert. Is there a need to convert it?",
     "UnicodeEncodeError": "A reply can hold half a character, which UTF-8 cannot encode. Is there a need to encode it?",
     "AssertionError": "An assert is for mistakes of a program. What is for a wrong reply?",
@@ -57,6 +58,8 @@ CRASH_HINTS = {  # {name of an exception: a cause to look for}, where the submis
     "ZeroDivisionError": "What do you divide by here, and when is it 0?",
     "SystemExit": "This ends the whole program. What does the contract want here?",
 }
+CRASH_REASONS = {"EOFError": "nobody types while the tests run, so input() finds nothing to read"}
+NOTHING = "a function gives None when it ends without a return; print() only shows a value"
 NOTHING_HINT = "None means that no return was reached. Does every way through the function end in a return or a raise?"
 NAME_HINT = "Of what does your message tell, and is its name in it? The example of this section shows one."
 OWN_MISTAKES = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError")  # whatever the call was
@@ -294,6 +297,7 @@ class LabTest(unittest.TestCase):
         if name is None and not refusal:  # an exception of the lab's, which the row is about
             return Mismatch(call, expected, said(error), error)
         because = f"{name_of(error)} left the function" + (f", and only {only} may" if only else "")
+        because = CRASH_REASONS.get(name, because)
         own = name in OWN_MISTAKES or str(error).startswith("breakpoint()")
         return Mismatch(call, expected, said(error), error, "" if own else because, "" if own and name not in CRASH_HINTS else CRASH_HINTS.get(name))
 
@@ -310,7 +314,7 @@ class LabTest(unittest.TestCase):
         if error is not None:
             raise self.crashed(call, shown(expected), error) from error
         if not same(got, expected):
-            raise Mismatch(call, *difference(got, expected), hint=NOTHING_HINT if got is None else None)
+            raise Mismatch(call, *difference(got, expected), None, *((NOTHING, NOTHING_HINT) if got is None else ()))
         return got
 
     def refuses(self, refusal, named, function, *args, **kwargs):

@@ -216,10 +216,14 @@ class Check(unittest.TestCase):
         self.assertIn('raise NotImplementedError("write halve")', starter)
         self.assertNotIn("_is_odd", starter)
         done = run("verify.py", "starter/halving.py", "--hint", cwd=self.folder)
-        shown = ("halve  0 of 1   H1", "TASK.md H1: An even number", "hint      What is left over?", "0 of 1 passed")
+        shown = ("halve  0 of 1   H1", "TASK.md H1: An even number", "hint      Begin with this one call", "0 of 1 passed")
         for text in shown:
             self.assertIn(text, done.stdout)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
+        doubling = self.folder / "doubling" / "halving.py"
+        doubling.parent.mkdir()
+        doubling.write_text(SOLUTION.replace("// 2", "* 2"), encoding="utf-8")
+        self.assertIn("hint      What is left over?", run("verify.py", doubling, "--hint", cwd=self.folder).stdout)
         self.assertEqual(run("verify.py", "solution", "--lab", "halving", cwd=self.folder).returncode, 0)
 
     def test_a_class_of_it_is_graded(self):

@@ -154,7 +154,23 @@ MISTAKES = [
         tells=["parse_triage is missing", "is parse_triages (line"], hides=["--reset"],
     ),
     Mistake(
-        "a return that was forgotten", (DECODE, "    _checked(_decode(raw), categories)"), tells=["P1", "got       None", "no return was reached"],
+        "a return that was forgotten", (DECODE, "    _checked(_decode(raw), categories)"), tells=["P1", "got       None", "no return was reached"], hides=["nothing to take off"],
+    ),
+    Mistake(
+        "print in the place of return", (DECODE, "    print(_checked(_decode(raw), categories))"),
+        tells=["P1", "got       None", "print() only shows a value", "printed | {'category'"], hides=["nothing to take off"],
+    ),
+    Mistake(
+        "input() in the place of an argument", (DECODE, "    return _checked(_decode(input()), categories)"),
+        tells=["P1", "EOFError", "nobody types while the tests run", "_decode(input())"], hides=["only TriageError may"],
+    ),
+    Mistake(
+        "a function that calls itself without end", (DECODE, "    return parse_triage(raw.strip(), categories)"),
+        tells=["P1", "RecursionError", "parse_triage(raw.strip(), categories)", "calls itself without end"],
+    ),
+    Mistake(
+        "a function that is not written yet", (DECODE, '    raise NotImplementedError("write parse_triage")'),
+        tells=["P1", "Begin with this one call"], hides=[WHY],
     ),
 ]
 
