@@ -136,18 +136,18 @@ class CreateInitialState(LabTest):
         Hint: Which part of your function runs once for each conversation, and which ran once for all? Compare
         your fields with the table of S1, one by one.
         """
-        first, second = (self.value_of("a state", lab.create_initial_state) for _ in range(2))
+        first, second = (self.returns(A_STATE, lab.create_initial_state) for _ in range(2))
         for state in (first, second):
             with self.subTest(clause="S1", because="it has these fields and no others, each with its first value"):
-                given = state.get("conversation_id") if isinstance(state, dict) else None
+                given = state.get("conversation_id")
                 self.check("the state", state, a_state(conversation_id=given))
             with self.subTest(clause="S1", because="uuid4().hex is 32 hexadecimal digits, the version among them"):
                 hexadecimal = isinstance(given, str) and len(given) == 32 and not given.strip("0123456789abcdef")
                 self.check("conversation_id is the hex of a uuid4", hexadecimal and given[12] == "4" and given[16] in "89ab", True)
         with self.subTest(clause="S1", because="two conversations are not one"):
-            self.check("the ids are equal", first["conversation_id"] == second["conversation_id"], False)
+            self.check("the ids are equal", first.get("conversation_id") == second.get("conversation_id"), False)
         with self.subTest(clause="S1", because="a list that two conversations share mixes their messages"):
-            shared = [name for name in first if isinstance(first[name], list) and first[name] is second[name]]
+            shared = [name for name in first if isinstance(first[name], list) and first[name] is second.get(name)]
             self.check("the lists that both states share", shared, [])
 
 
@@ -778,6 +778,7 @@ class RunTurn(LabTest):
         with self.subTest(clause="T6", because="the client is asked with the history of this conversation alone"):
             client = Client(json.dumps(SAYS_NO))
             lab.run_turn(copy.deepcopy(states[names[1]]), NEXT, client, Tools().registry)
+            self.check("how often the client was asked", len(client.seen), 1)
             self.check("the history that the client was given", client.seen[0][1:-1], states[names[1]]["history"])
         self.turns_end("T6", [
             Row("what another conversation has cited is not a source of this one", state=states[names[1]], replies=[SHOWS],
@@ -966,7 +967,7 @@ class CommandLine(LabTest):
             with self.subTest(clause="C2", because="the wrong turn is told with what differs"):
                 self.check("the line below it", out[-1:], [Containing(" turn 1: ", "answered", "clarification_needed", SEARCH, CELLAR)])
             with self.subTest(clause="C4", because="ESC colours a terminal, U+2028 and a newline break a line"):
-                self.check("the line of the wrong turn", out[-1], Containing("\\x1b[31m\\n\\u2028\\ud800 turn 1: "))
+                self.check("the line of the wrong turn", out[-1:], [Containing("\\x1b[31m\\n\\u2028\\ud800 turn 1: ")])
             with self.subTest(clause="C2", because=because):
                 self.check("the exit code", code, expected)
         with self.subTest(clause="C1", because="a tool that is not the expected one is forbidden, whatever the accuracy"):

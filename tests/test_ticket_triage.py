@@ -995,7 +995,7 @@ class CommandLine(LabTest):
                     words = f"accuracy=0.667 correct=2/3 fallbacks=0 min_accuracy={row.threshold}"
                     self.check("the printed lines", out[-2:], [words, Containing("category", OUTAGE)])
                 with self.subTest(clause="C4", because="ESC colours a terminal, U+2028 and a newline break a line"):
-                    self.check("the line of the failure", out[-1], Containing("\\x1b[31m\\n\\u2028\\ud800: "))
+                    self.check("the line of the failure", out[-1:], [Containing("\\x1b[31m\\n\\u2028\\ud800: ")])
         with self.subTest(clause="C3", because="the recorded replies run out"):
             short = case(fresh.name("short"), ["?"])
             code, _, err = self.run_main(["tickets"], cases=[short])

@@ -7,6 +7,7 @@ submissions of right/, trivial/ and wrong/. Each fault is one line, and the line
 
 import itertools
 import os
+import re
 import sys
 import time
 
@@ -31,7 +32,10 @@ TRIVIAL = {  # of every lab; what is special to one lab is in trivial/LAB/
     "returns all its arguments": "return args, options",
     "returns an empty dict": "return {}",
     "returns True": "return True",
+    "returns what does not cross": "return object()",
+    "returns two that do not cross": "return object(), object()",
 }
+OF_A_TEST = re.compile(r"[A-Z]\w*Error: ")  # how the reason begins where a test has raised this itself
 
 
 def not_passed(marks):
@@ -95,7 +99,7 @@ def trivial_of(lab):
 
 
 def check_trivial(lab, workers):
-    """What always refuses, always gives one answer or does nothing passes no test."""
+    """What always refuses, always gives one answer or does nothing passes no test, and each test says what it had expected."""
     made = trivial_of(lab)
     for what, marks in zip(made, workers.map(frame.graded, [lab] * len(made), made.values())):
         for mark in marks:
@@ -104,6 +108,15 @@ def check_trivial(lab, workers):
                     f"a submission that {what} passes {mark.name}: a test both accepts and refuses something",
                     f"python tests/kit/check.py {lab}",
                 )
+            for reason in own_errors(mark):
+                said = f"{mark.name} ends in an error of its own where a submission {what}: {reason}"
+                yield Fault(f"{said}: check what a row gave before the test uses it", f"python tests/kit/check.py {lab}")
+
+
+def own_errors(mark):
+    """Return the exceptions, as texts, that a test has raised itself: no line of the submission had a part in them."""
+    reasons = [failure.reason for failure in mark.failures if failure.reason and failure.place is None]
+    return list(filter(OF_A_TEST.match, reasons))
 
 
 def wrong_of(lab):

@@ -118,6 +118,10 @@ MISTAKES = (  # a file; what is changed in it, and into what; what the line says
     (TESTS_FILE, IMPORT, f"{IMPORT}\nraise SystemExit(3)", "line 2: it cannot be imported without a sub", CHECK),
     (TESTS_FILE, "(LabTest):\n", ":\n", "tests/test_halving.py has no test: write a class of labtest.LabTest", CHECK),
     (TESTS_FILE, "    def test", "    def test(", "tests/test_halving.py, line 6: ", CHECK),
+    (
+        TESTS_FILE, RETURNS, f"            lab.halve(Client('6')).bit_length()\n{RETURNS}",
+        "test_h1_halves_what_is_even ends in an error of its own where a submission returns None: AttributeError", CHECK,
+    ),
     (TESTS_FILE, REFUSES, "", "line 1: H1: an odd number passes: no test that states H1 ref", f"{CHECK} 'line 1'"),
     (TESTS_FILE, RETURNS, "", "line 3: H1: it doubles: no test that states H1 refuses it", f"{CHECK} 'line 3'"),
     (TESTS_FILE, 'clause="H1", ', "", "the first failing row of test_h1_halves_what", f"{CHECK} 'line 1'"),
