@@ -24,9 +24,9 @@ from grader.intake.targets import UsageError, find_targets  # noqa: E402
 from grader.line.process import Limits, folder_prefix  # noqa: E402
 from grader.line.session import Session  # noqa: E402
 from grader.options import ALL_LABS, REPORTS, command_line, drawn_seed  # noqa: E402
-from grader.place import PlaceError, check_python, check_room, may_be_the_place  # noqa: E402
+from grader.place import PlaceError, check_kit, check_python, check_room, may_be_the_place  # noqa: E402
 from grader.reports import format_of  # noqa: E402
-from grader.text import visible  # noqa: E402
+from grader.text import told_of, visible  # noqa: E402
 
 PASSED, FAILED, USAGE_ERROR, SIGNALLED = 0, 1, 2, 128  # exit codes; the number of the signal is added to the last
 FOR_ONE = ("watch", "hint", "all", "k", "q", "debug", "reset")  # options that a class or a report has no use for
@@ -69,7 +69,7 @@ def show_alone(report, options, screen):
         return
     lines = report_lines(report, screen, options.all, options.hint)
     if report.complete and not options.k and not options.debug and report.path.resolve().parent == KIT / "starter":
-        with contextlib.suppress(OSError):  # without TASK.md no other lab is known
+        with contextlib.suppress(OSError, UnicodeError):  # without TASK.md, as it was handed out, no other lab is known
             lines += ["", *(row for line in next_lines(report, (KIT / "TASK.md").read_text(encoding="utf-8")) for row in screen.paragraph(line))]
     if options.debug:
         lines.append("It ran in this process, for debugging and without a time limit: this is not a grade.")
@@ -342,6 +342,7 @@ def lab_meant(named):
 def run(arguments):
     """Do what the command line says; return the exit code."""
     check_python()
+    check_kit()
     options = command_line(__doc__).parse_args(arguments)
     makers = [name for name in MAKERS if getattr(options, name) is not None]
     if makers:
@@ -407,14 +408,6 @@ def leave(number, frame):
     raise Signalled(number)
 
 
-def place_of(error):
-    """Return "file, line N" of where an exception was raised."""
-    trace = error.__traceback__
-    while trace.tb_next:
-        trace = trace.tb_next
-    return f"{Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno}"
-
-
 def main(arguments=None):
     open_streams()
     for name in ("SIGTERM", "SIGHUP"):
@@ -439,7 +432,7 @@ def main(arguments=None):
     except Exception as error:  # a fault of this program: exit code 1 would say that a test fails
         if "--debug" in (sys.argv if arguments is None else arguments):  # then it may be the submission's
             raise
-        complain(f"verify.py: it cannot go on: {type(error).__name__}: {error} ({place_of(error)})")
+        complain(f"verify.py: it cannot go on: {told_of(error)}")
         return USAGE_ERROR
 
 

@@ -28,6 +28,7 @@ from grader.line.processes import end_other_sessions, guard_this_process, remove
 from grader.line.session import Session
 from grader.place import PlaceError, check_room, may_be_the_place
 from grader.result import SCHEMA, functions_of
+from grader.text import told_of
 
 STOPPED_LIMIT = 5.0  # seconds without a result, after which processes that grade are told to go on
 TERM_LIMIT = 5.0  # seconds that what runs may take after a SIGTERM: who sends it sends SIGKILL soon
@@ -66,6 +67,8 @@ def grade_one(name, place, limits, lab, workers=None):
         return {**report.as_dict(name), "digest": digest_of(report.sources), "edits": edits, "form": own_form(report.sources.get(lab, ""), lab)}
     except OSError as error:
         return lost_entry(name, lab, f"{NOT_STARTED}: {error}")
+    except Exception as error:  # a fault of this program, which costs no other a grade and is not told as the submission's
+        return lost_entry(name, lab, f"the grader has a fault, which it met here: {told_of(error)}")
 
 
 def own_form(source, lab):

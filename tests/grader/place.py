@@ -4,6 +4,7 @@ import sys
 import tempfile
 
 from grader.files import PLACE_ERRORS
+from grader.intake.handout import ORIGINALS, originals
 from grader.line.process import NOT_STARTED
 
 ROOM_LIMIT = 1 << 18  # bytes that a worker may need for its temporary files
@@ -33,6 +34,14 @@ def check_python():
     """PlaceError where the interpreter cannot grade."""
     if sys.flags.optimize > 1:
         raise PlaceError("this Python drops docstrings (-OO, PYTHONOPTIMIZE), and those of the tests are the contract: run it without")
+
+
+def check_kit():
+    """PlaceError where the kit is not whole: without what was handed out, a right submission would fail."""
+    try:
+        originals()
+    except (OSError, ValueError, RecursionError) as error:
+        raise PlaceError(f"this kit is damaged, get it anew: {ORIGINALS}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def check_room():

@@ -5,6 +5,7 @@ Each text of a stranger that leaves the grader goes through visible(), and then 
 
 import re
 import unicodedata
+from pathlib import Path
 
 LINE_LIMIT = 2000  # characters of one text on one line
 REASON_LIMIT = 400  # characters of a reason, and of a line of the submission
@@ -18,6 +19,15 @@ def shortened(text, limit=LINE_LIMIT):
     if len(text) <= limit:
         return text
     return f"{text[: limit * 2 // 3]} ... {text[-(limit // 4) :]} ({len(text):,} characters)"
+
+
+def told_of(error):
+    """Return an exception of the grader's own as a line, with the file and the line that raised it."""
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    place = f" ({Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno})" if trace else ""
+    return f"{type(error).__name__}: {shortened(str(error), REASON_LIMIT)}{place}"
 
 
 def visible(text, limit=LINE_LIMIT):

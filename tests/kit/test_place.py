@@ -9,7 +9,7 @@ from unittest import mock
 
 from kit import KIT, run, solution_of
 
-from grader import cohort, place
+from grader import cohort, grading, place
 from grader.intake.targets import find_targets
 from grader.line.process import Limits
 from grader.text import LINE_LIMIT, look_of, shortened, visible
@@ -61,6 +61,46 @@ class Streams(WithFolder):
 
 
 class Place(WithFolder):
+    def test_a_kit_that_is_not_whole_grades_nobody(self):
+        """Without what was handed out a right submission would fail; TASK.md in another encoding costs the way to the next lab only."""
+        copy = self.folder / "kit"
+        shutil.copytree(KIT / "tests", copy / "tests", ignore=shutil.ignore_patterns("kit", "__pycache__"))
+        (copy / "starter").mkdir()
+        shutil.copy(KIT / "verify.py", copy)
+        shutil.copy(KIT / "solution" / "ticket_triage.py", copy / "starter")
+        originals = copy / "tests" / "grader" / "intake" / "originals.json"
+        text = originals.read_text(encoding="utf-8")
+        (copy / "TASK.md").write_text("(scenario/judge/TASK.md)", encoding="utf-16")
+        done = run(copy / "verify.py", "starter", "--timeout", "30", cwd=copy)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        for content in (None, "", text[:1000], "[]", '{"starter": {}}', "[" * 100_000):
+            originals.unlink() if content is None else originals.write_text(content, encoding="utf-8")
+            for arguments in (["starter"], [copy / "starter", KIT / "solution", "--json", self.folder / "r.json"], ["--make-handout", self.folder / "h.zip"]):
+                with self.subTest(content=(content or "")[:20], arguments=arguments):
+                    self.refused(run(copy / "verify.py", *arguments, cwd=copy), "this kit is damaged, get it anew")
+            originals.write_text(text, encoding="utf-8")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["kit"])
+
+    def test_a_fault_of_the_grader_is_told_as_its_own(self):
+        """It costs neither another submission its grade, nor is it said of the submission in which it is met."""
+        places = []
+        for name in ("anna", "bo", "cy"):
+            (self.folder / name).mkdir()
+            places.append(Path(shutil.copy(KIT / "solution" / "ticket_triage.py", self.folder / name)))
+
+        def breaks(path, *given):
+            if path == places[1]:
+                raise KeyError("what nobody thought of")
+            return grading.grade(path, *given)
+
+        with mock.patch.object(cohort, "grade", breaks):
+            entry = cohort.grade_one("bo", places[1], Limits(30.0), "ticket_triage")
+            self.assertRegex(entry["reason"], r"^the grader has a fault, which it met here: KeyError: .*test_place.py, line \d+\)$")
+            if cohort.CONTEXT.get_start_method() == "fork":
+                result = cohort.grade_class([(path.parent.name, path) for path in places], Limits(30.0), 2, "ticket_triage")
+                self.assertEqual([each["passed"] for each in result["submissions"]], [15, 0, 15])
+                self.assertEqual([each["reason"] for each in result["submissions"]], [None, entry["reason"], None])
+
     def test_an_interpreter_without_docstrings_is_refused(self):
         self.refused(run("-OO", VERIFY, "solution"), "docstrings")
         self.refused(run(VERIFY, "solution", env={"PYTHONOPTIMIZE": "2"}), "docstrings")

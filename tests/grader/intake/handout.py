@@ -12,6 +12,7 @@ from pathlib import Path
 from grader.files import write
 
 KIT = Path(__file__).resolve().parents[3]
+ORIGINALS = Path(__file__).with_name("originals.json")
 COMPARE = Path(__file__).with_name("compare.py").read_text(encoding="utf-8")
 NEAR_LIMIT = 200  # names that are compared with a wrong one
 COMPARE_LIMIT = 10.0  # seconds that its process may take
@@ -19,11 +20,11 @@ COMPARE_LIMIT = 10.0  # seconds that its process may take
 
 @functools.lru_cache(maxsize=None)
 def originals():
-    """Return what originals.json holds; without the file nothing is known of the hand-out."""
-    path = Path(__file__).with_name("originals.json")
-    if not path.exists():
-        return {"starter": {}, "sha256": {}}
-    return json.loads(path.read_text(encoding="utf-8"))
+    """Return what originals.json holds; ValueError or OSError where it cannot be read, since no grade is right without it."""
+    found = json.loads(ORIGINALS.read_text(encoding="utf-8"))
+    if type(found) is not dict or any(type(found.get(part)) is not dict for part in ("starter", "sha256")):
+        raise ValueError("starter and sha256: expected objects")
+    return found
 
 
 @functools.lru_cache(maxsize=None)
