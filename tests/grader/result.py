@@ -169,6 +169,7 @@ def told(failure, verdict):
 
 # ---- the shape of a result, and its reader
 
+NUMBER_LIMIT = 1_000_000_000
 NUMBER, TEXT, OPTIONAL, TEXTS = (int, float), (str,), (str, type(None)), (list,)
 FIELDS = {
     "a result": {
@@ -204,6 +205,8 @@ def read_result(path):
     It is one JSON text, or as Kept writes it: a line without submissions, and one more for each submission.
     """
     try:
+        if Path(path).is_char_device():  # some have no end
+            raise ValueError("it is a device")
         text = Path(path).read_text(encoding="utf-8")
         result = kept_result(text) if Path(path).suffix == KEPT_SUFFIX else parse(text)
         check_result(result)
@@ -215,6 +218,8 @@ def read_result(path):
 def kept_result(text):
     """Return the result that lines of submissions make; the last line does not count when a kill has cut it short."""
     head, *submissions = map(parse, text.split("\n")[:-1])
+    if type(head) is not dict:
+        raise ValueError("its first line: expected an object")
     return {**head, "submissions": submissions}
 
 
@@ -256,6 +261,8 @@ def check(kind, record):
             raise ValueError(f"{field} is missing in {kind}")
         if type(record[field]) not in types:
             raise ValueError(f"{field} in {kind}: expected {types[0].__name__}, got {shortened(str(record[field]), 60)}")
+        if types is NUMBER and not abs(record[field]) < NUMBER_LIMIT:  # JSON has 1e999, which is infinite here
+            raise ValueError(f"{field} in {kind}: expected a number below {NUMBER_LIMIT:,}")
         if types is TEXTS and any(type(part) is not str for part in record[field]):
             raise ValueError(f"{field} in {kind}: expected texts")
 
@@ -267,14 +274,17 @@ def check_result(result):
     check("a result", result)
     for test in result["tests"]:
         check("a test", test)
-    if set(result["points"]) != {test["function"] for test in result["tests"]} or any(type(each) not in NUMBER for each in result["points"].values()):
+        if not test["clauses"]:
+            raise ValueError(f"clauses of {test['name']}: expected one at least")
+    points = result["points"].values()
+    if set(result["points"]) != {test["function"] for test in result["tests"]} or any(type(each) not in NUMBER or not 0 <= each < NUMBER_LIMIT for each in points):
         raise ValueError("points: expected a number for each function")
     for submission in result["submissions"]:
-        check_submission(submission, [test["name"] for test in result["tests"]])
+        check_submission(submission, result["tests"])
 
 
-def check_submission(submission, names):
-    """Refuse a submission unless it has a mark for each of the tests of these names, or none at all."""
+def check_submission(submission, tests):
+    """Refuse a submission unless it has a mark for each of the tests, or none at all."""
     check("a submission", submission)
     for mark in submission["marks"]:
         check("a mark", mark)
@@ -283,8 +293,9 @@ def check_submission(submission, names):
     for verdict in [*(mark["verdict"] for mark in submission["marks"]), *submission["clauses"].values()]:
         if verdict not in VERDICTS:
             raise ValueError(f"verdict of {submission['name']}: {shortened(str(verdict), 60)}")
-    if [mark["name"] for mark in submission["marks"]] not in (names, []):
-        raise ValueError(f"marks of {submission['name']}: expected one for each of the {len(names)} tests")
+    told = [{field: mark.get(field) for field in FIELDS["a test"]} for mark in submission["marks"]]
+    if told and told != [{field: test[field] for field in FIELDS["a test"]} for test in tests]:
+        raise ValueError(f"marks of {submission['name']}: expected one for each of the {len(tests)} tests, with what is said of it")
     if submission["passed"] != sum(mark["verdict"] == PASSED for mark in submission["marks"]):
         raise ValueError(f"passed of {submission['name']}: expected the number of its marks that say so")
 

@@ -177,18 +177,24 @@ class Json(unittest.TestCase):
             "passed is counted": (changed(submissions=[{**anna, "passed": 14}]), "passed"),
             "an unknown verdict": (with_mark(verdict="<b>"), "verdict"), "a failure has texts": (with_mark(failure=failure(got=5)), "got"),
             "replies are texts": (with_mark(failure=failure(replies=[5])), "replies"),
+            "a mark is of its test": (with_mark(function=["x"]), "marks"), "of another": (with_mark(function="triage"), "marks"),
+            "infinite points": (changed(points={**SITUATIONS["a class"]["points"], "triage": float("1e999")}), "Infinity"),
+            "endless seconds": (with_mark(seconds=10**400), "seconds"), "many points": (changed(points={**SITUATIONS["a class"]["points"], "triage": 10**400}), "points"),
+            "a test of no clause": (changed(tests=[{**SITUATIONS["a class"]["tests"][0], "clauses": []}]), "clauses"),
             "NaN is not JSON": (changed(seconds=float("nan")), "NaN"),
         }
         for because, (given, named) in rows.items():
             with self.subTest(because=because):
                 self.path.write_text(json.dumps(given), encoding="utf-8")
                 self.refused(named)
-        for because, content in {"half": b'{"schema": 1', "bytes": b"\xff\xfe", "deep": b"[" * 200_000, "empty": b""}.items():
-            with self.subTest(because=because):
-                self.path.write_bytes(content)
-                self.refused("verify.py --json")
-        self.path.unlink()
+        for because, content in {"half": b'{"schema": 1', "bytes": b"\xff\xfe", "deep": b"[" * 200_000, "empty": b"", "no head": b"5\n7\n", "a list": b"[1e999]\n"}.items():
+            for self.path in (self.path.with_suffix(".json"), self.path.with_suffix(".kept")):
+                with self.subTest(because=because, path=self.path.name):
+                    self.path.write_bytes(content)
+                    self.refused("verify.py --json")
+                self.path.unlink()
         self.assertRaises(FileNotFoundError, read_result, self.path)
+        self.assertRaisesRegex(ValueError, "not a result of verify.py --json: ", read_result, os.devnull)  # /dev/zero has no end
 
     def refused(self, named):
         with self.assertRaises(ValueError) as caught:
