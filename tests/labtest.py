@@ -213,6 +213,20 @@ def copied(messages):
     return copy.deepcopy(messages)
 
 
+class Beginning:
+    """Says in the place of a name that a refusal's message begins with these letters, not only has them in it."""
+
+    def __init__(self, start):
+        self.start = start
+
+
+def naming(named):
+    """Return (whether a message is as a refusal's has to be: a function of it; that in words: what it does; what it has to do)."""
+    if isinstance(named, Beginning):
+        return (lambda text: text.startswith(named.start)), f" whose message begins with {named.start}", f"begin with {named.start}"
+    return (lambda text: named in text), f" that names {named}" if named else "", f"name {named}"
+
+
 class Misused(Exception):
     """What a function of a test says of the way in which the submission has called it: all that is shown of it."""
 
@@ -318,15 +332,19 @@ class LabTest(unittest.TestCase):
         return got
 
     def refuses(self, refusal, named, function, *args, **kwargs):
-        """Call; fail unless it raises refusal (a class) with a message that has `named` in it. Return the message."""
+        """Call; fail unless it raises refusal (a class) with a message that has `named` in it. Return the message.
+
+        named: a text, or Beginning(text) where the contract says with what the message begins.
+        """
+        fits, does, has_to = naming(named)
         call, got, error = self.outcome(function, args, kwargs)
-        if error is not None and isinstance(error, refusal) and named in str(error):
+        if error is not None and isinstance(error, refusal) and fits(str(error)):
             return str(error)
-        expected = f"{refusal.__name__} that names {named}" if named else refusal.__name__
+        expected = f"{refusal.__name__}{does}"
         if error is None:
             raise Mismatch(call, expected, shown(got), hint=NOTHING_HINT if got is None else None)
         if isinstance(error, refusal):
-            raise Mismatch(call, expected, said(error), error, f"the message has to name {named}", NAME_HINT) from error
+            raise Mismatch(call, expected, said(error), error, f"the message has to {has_to}", NAME_HINT) from error
         raise self.crashed(call, expected, error, refusal.__name__) from error
 
     def passes_on(self, failure, function, *args, **kwargs):

@@ -6,7 +6,7 @@ from functools import partial
 
 import kit  # noqa: F401 - puts the tests on the path
 from labdata import CONTRACT_WORDS, Fresh, deep_values, edits, strict_json
-from labtest import LabTest, Mismatch, Row, same
+from labtest import Beginning, LabTest, Mismatch, Row, same
 
 RAW = json.dumps({"name": "delivery", "count": 3, "note": "Parcel stuck at depot", "done": False, "more": None})
 
@@ -38,6 +38,16 @@ class Tables(unittest.TestCase):
         rows = [Row("named", text="x1", names="x1"), Row("not named", text="x2", names="y"), Row("not refused", text="3")]
         failed = self.run_rows("refuses_each", ValueError, lambda row: partial(int, row.text), rows, names="x")
         self.assertEqual([(row["because"], type(error)) for row, error in failed], [("not named", Mismatch), ("not refused", Mismatch)])
+
+    def test_a_refusal_begins_where_its_row_says_so(self):
+        def refuse(text):
+            raise ValueError(text)
+
+        rows = [Row("it begins", text="k: 7"), Row("it is inside", text="n: see k: 7"), Row("another case", text="K: 7")]
+        failed = self.run_rows("refuses_each", ValueError, lambda row: partial(refuse, row.text), rows, names=Beginning("k:"))
+        self.assertEqual([row["because"] for row, _ in failed], ["it is inside", "another case"])
+        self.assertEqual({error.expected for _, error in failed}, {"ValueError whose message begins with k:"})
+        self.assertEqual({error.because for _, error in failed}, {"the message has to begin with k:"})
 
     def test_rows_of_both_kinds_and_what_comes_after(self):
         done = []
