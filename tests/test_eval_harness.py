@@ -79,7 +79,7 @@ ARGV = fresh.names("gatecheck", "--strict", "")
 SECONDS = fresh.number(37)
 ARGS = {"argv": ARGV, "timeout_seconds": SECONDS}
 GREEN, RED = f"{fresh.text('All tests')} passed", fresh.text("The gate stays shut")
-LONG = f" {RED}'\n\n" + f"{GREEN} \"\\\n" * 200 + f"{RED} "  # many lines, quotes, and blanks around them
+LONG = f" {RED}'\n\n" + f"{GREEN} \"\\\n" * 200 + f"100% {{0}} caf\u00e9 \u7ef4\r\n{RED} \n"  # many lines, quotes, blanks around them
 
 
 class ShellExitZero(LabTest):
@@ -102,7 +102,7 @@ class ShellExitZero(LabTest):
         code = fresh.number(23)
         rows = [
             Row("0 passes", outcome=(0, GREEN), gives=(True, Containing("0", GREEN))),
-            Row("0 passes, whatever the output says", outcome=(0, RED), gives=(True, Containing("0", RED))),
+            Row("0 passes, whatever the output says", outcome=(0, LONG), gives=(True, Containing("0", LONG))),
             Row("a long output stays whole", outcome=(1, LONG), gives=(False, Containing("1", LONG)), clause="V3"),
             Row("0 passes without any output", outcome=(0, ""), gives=(True, Containing("0"))),
             Row(
@@ -117,12 +117,12 @@ class ShellExitZero(LabTest):
             ),
         ]
         self.returns_each(self.verifying, rows, clause="V1", after=self.check_calls)
-        with self.subTest(clause="V1", because="the command gets the files, and they may be none"):
-            runs = Played("run_command", (0, GREEN), [])
-            self.returns(
-                (True, Containing(GREEN)), lab.shell_exit_zero, {}, {**ARGS, "timeout_seconds": 0.25}, {}, runs
-            )
-            self.check("the calls of run_command", runs.calls, [("run_command", [{}, ARGV, 0.25], {})], self.CALLS)
+        for seconds, because in ((0.25, "files may be none, and a limit a part of a second"), (86400, "a limit may be a day")):
+            with self.subTest(clause="V1", because=because):
+                runs = Played("run_command", (0, GREEN), [])
+                args = {**ARGS, "timeout_seconds": seconds}
+                self.returns((True, Containing(GREEN)), lab.shell_exit_zero, {}, args, {}, runs)
+                self.check("the calls of run_command", runs.calls, [("run_command", [{}, ARGV, seconds], {})], self.CALLS)
 
     def test_v2_v3_one_that_cannot_start_or_end_has_not_passed(self):
         """V2 Another code, no code and OSError are not passed, without an exception; other exceptions pass through.
@@ -147,12 +147,17 @@ class ShellExitZero(LabTest):
             Row("it ended well", outcome=(0, RED), gives=(True, Containing("0", RED))),
         ]
         self.returns_each(self.verifying, rows, clause="V2", after=self.check_calls)
+        with self.subTest(clause="V3", because="a limit may be a part of a second, and detail has it as it is"):
+            late = (False, Containing("0.25", RED))
+            runs = Played("run_command", (None, RED), [])
+            self.returns(late, lab.shell_exit_zero, FILES, {**ARGS, "timeout_seconds": 0.25}, EXPECTED, runs)
         unable = (False, Containing(ARGV[0]))
         rows = [
             Row("no such command", outcome=FileNotFoundError(2, "No such file"), gives=unable),
             Row("the command is not a program", outcome=OSError(8, "Exec format error"), gives=unable),
             Row("nobody may run it", outcome=PermissionError(13, "Permission denied"), gives=unable),
             Row("an OSError without a number", outcome=OSError("no"), gives=unable),
+            Row("TimeoutError is a kind of OSError", outcome=TimeoutError(110, "Timed out"), gives=unable),
         ]
         self.returns_each(self.verifying, rows, clause="V2", after=self.check_calls)
         for fault in (RuntimeError(RED), ValueError(RED), KeyError(ARGV[0]), TypeError(GREEN)):
@@ -166,13 +171,14 @@ class ShellExitZero(LabTest):
 FIX, OTHER, NEW, TEST, DEEP, HELPER = fresh.names(
     "gate.py", "hinge.py", "latch.py", "check_gate.py", "old/gate.py", "conftest.py"
 )
+LOADED = [HELPER, "__init__.py", "sitecustomize.pyc", "setup.cfg", "pytest.ini", "tox.toml", "data.txt", "Makefile", ".env"]
 BUGGY = {
     FIX: fresh.text("bug").encode(),
     TEST: fresh.text("check").encode(),
     OTHER: b"",
     DEEP: fresh.text("older").encode(),
 }
-MENDED = fresh.text("mended").encode()
+MENDED = b" \xff\r\n" + fresh.text("mended").encode() + b"\r\n\n"  # not UTF-8, and with line ends of two kinds
 
 
 class LayOver(LabTest):
@@ -243,7 +249,7 @@ class LayOver(LabTest):
             Row("the test was rewritten", work={**mended, TEST: b"pass"}, gives=mended),
             Row("the test was emptied", work={**mended, TEST: b""}, gives=mended),
             Row("the test was deleted", work={FIX: MENDED}, gives=mended),
-            Row("a file was added that test runners load", work={**mended, HELPER: MENDED}, gives=mended),
+            Row("files were added that test runners load", work={**mended, **dict.fromkeys(LOADED, MENDED)}, gives=mended),
             Row(
                 "a file of the same name in another folder was rewritten", work={**mended, DEEP: MENDED}, gives=mended
             ),
@@ -264,6 +270,8 @@ class LayOver(LabTest):
                 work={**BUGGY, DEEP.replace("/", "\\"): b""},
                 gives=dict(BUGGY),
             ),
+            Row("a . in a name stands for itself", work={**mended, FIX.replace(".", "_"): b""}, gives=mended),
+            Row("a * in a name stands for itself", editable=[fresh.name("*.py")], work={**mended, TEST: b""}, gives=dict(BUGGY)),
             Row("upper and lower case are two names", work={**mended, upper: b""}, gives=mended),
             Row("an empty file that was filled", work={**mended, OTHER: MENDED}, gives=mended),
             Row("nothing is editable", editable=(), work=mended, gives=dict(BUGGY)),
@@ -280,7 +288,7 @@ class LayOver(LabTest):
 # ---- one sample
 
 
-START, TOOK = fresh.number(4711.25), fresh.number(12.34567891)
+START, TOOK = fresh.number(4711) + 4e-7, fresh.number(12.34567891)
 COST = fresh.number(34.5)
 CLAIM = {"success_self_reported": True, "cost_units": COST, "latency_ms": 0.0, "edits": [FIX]}
 VERDICT = (True, fresh.text("exit code 0: the gate opens"))
@@ -342,10 +350,14 @@ class RunSample(LabTest):
         Hint: Between which two calls lies the work of the candidate? Where in your code is the second reading
         of the clock when the candidate raises?
         """
-        short, timed = fresh.number(0.00123) + 6e-7, lambda took: Part(latency_ms=in_ms(took))
+        short, timed = fresh.number(0.00123), lambda took: Part(latency_ms=in_ms(took))
+        steps = (short + step / 1e6 for step in range(1000))
+        uneven = next(took for took in steps if in_ms(took) != round(START + took - START, 6) * 1000)
         rows = [
             Row("milliseconds, rounded to 3 places"),
-            Row("a short time is rounded, not cut", took=short, gives=timed(short)),
+            Row("a short time is rounded, not cut", took=short + 6e-7, gives=timed(short + 6e-7)),
+            Row("it is the difference that is rounded, and not upwards", took=short + 3e-7, gives=timed(short + 3e-7)),
+            Row("milliseconds are rounded, not seconds", took=uneven, gives=timed(uneven)),
             Row("no time at all", took=0.0, gives=timed(0.0)),
             Row(
                 "what the candidate says of its latency is not read", claim={**CLAIM, "latency_ms": fresh.number(71.5)}
@@ -410,6 +422,7 @@ class RunSample(LabTest):
         rows = [
             Row(f"{kind.__name__} is an Exception", claim=kind(RED), gives=error(kind.__name__, RED)) for kind in kinds
         ]
+        rows.append(Row("a number stands before the message", claim=OSError(28, RED), gives=error("OSError", RED)))
         rows.append(Row("a long message stays whole", claim=ValueError(LONG), gives=error("ValueError", LONG)))
         rows.append(Row("an exception without a message has a class", claim=Gone(), gives=error("Gone")))
         self.samples_each(rows, clause="S3", after=self.check_unverified)
@@ -426,15 +439,16 @@ class RunSample(LabTest):
             ({"cost_units": 0.0, "success_self_reported": False}, "0.0 is a cost"),
             ({"cost_units": 1e12, "success_self_reported": True}, "1e12 is the largest cost"),
             ({"cost_units": 10**12, "success_self_reported": False}, "10**12 is the same as an int"),
-            (
-                {**CLAIM, "latency_ms": "fast", "status": 7, "detail": None, "notes": [RED]},
-                "other fields are not read",
-            ),
+            ({**CLAIM, "latency_ms": "fast", "status": 7, "detail": None, "notes": [RED]}, "other fields are not read"),
         ]
         taken = lambda claim: Part(
             cost_units=claim["cost_units"], success_self_reported=claim["success_self_reported"]
         )
-        self.samples_each([Row(because, claim=claim, gives=taken(claim)) for claim, because in claims], clause="S4")
+        rows = [Row(because, claim=claim, gives=taken(claim)) for claim, because in claims]
+        loud = {**CLAIM, "status": "pass", "passed": True, "detail": GREEN, "error": GREEN}
+        failed = Part(status="fail", detail="", cost_units=COST)
+        rows.append(Row("other fields decide nothing", claim=loud, verdict=(False, ""), gives=failed))
+        self.samples_each(rows, clause="S4")
         wrong = [
             ("cost_units", -1, "a cost is not below 0"),
             ("cost_units", -0.5, "a cost is not below 0"),
@@ -529,7 +543,7 @@ class PassAtK(LabTest):
         ], clause="K1")  # fmt: skip
         draw, large = (
             fresh.random("pass_at_k"),
-            [(200, 3, 100), (1000, 1, 1), (1000, 999, 1), (2000, 40, 1500), (5000, 2, 2500)],
+            [(200, 3, 100), (1000, 1, 1), (1000, 999, 1), (2000, 40, 1500), (5000, 2, 2500), (10**6, 3, 2)],
         )
         for _ in range(20):
             n = draw.randrange(20, 400)
@@ -734,6 +748,7 @@ class Compare(LabTest):
             Row("none is fewer than one", **one(1, 0), gives=result(regressed=names[:1], unchanged=names[1:])),
             Row("none before and none now", **one(0, 0), gives=result(unchanged=names)),
             Row("one pass more is more", **one(0, 1), gives=result(improved=names[:1], unchanged=names[1:])),
+            Row("as many are as many, in two objects", **one(fresh.number(4711), fresh.number(4711)), gives=result(unchanged=names)),
             Row("no tasks", old=report([]), new=report([]), gives=result()),
         ]  # fmt: skip
         self.returns_each(self.comparing, rows, clause="B1")
