@@ -1,6 +1,7 @@
 """Grades a submission of a lab, or a class: `python verify.py starter`. Exit 0 when all tests pass.
 
-A submission runs in a process of its own, with limits; no line of it runs here. tests/README.md says what that promises.
+A submission runs in a process of its own, with limits; no line of it runs here.
+tests/README.md says what that promises.
 """
 
 import argparse
@@ -30,7 +31,8 @@ from grader.text import told_of, visible  # noqa: E402
 
 PASSED, FAILED, USAGE_ERROR, SIGNALLED = 0, 1, 2, 128  # exit codes; the number of the signal is added to the last
 FOR_ONE = ("watch", "hint", "all", "k", "q", "debug", "reset")  # options that a class or a report has no use for
-FOR_MANY = ("resume", "points", "roster", "gradebook", "grade_column", "feedback", "export_for_similarity")  # options of a class, and of a report
+# options of a class, and of a report
+FOR_MANY = ("resume", "points", "roster", "gradebook", "grade_column", "feedback", "export_for_similarity")
 FOR_ONE_LAB = ("watch", "k", "debug", "reset", *FOR_MANY)  # options that several labs at once have no use for
 
 
@@ -57,7 +59,9 @@ def grade_alone(path, options, limits, progress=None):
         changed = edits + changed
     report.notes = report.notes + changed
     if changed:
-        report.notes.append("TASK.md says what to leave as it is. --reset gives you the original file, and keeps yours.")
+        report.notes.append(
+            "TASK.md says what to leave as it is. --reset gives you the original file, and keeps yours."
+        )
     return report
 
 
@@ -70,7 +74,14 @@ def show_alone(report, options, screen):
     lines = report_lines(report, screen, options.all, options.hint)
     if report.complete and not options.k and not options.debug and report.path.resolve().parent == KIT / "starter":
         with contextlib.suppress(OSError, UnicodeError):  # without TASK.md, as it was handed out, no other lab is known
-            lines += ["", *(row for line in next_lines(report, (KIT / "TASK.md").read_text(encoding="utf-8")) for row in screen.paragraph(line))]
+            lines += [
+                "",
+                *(
+                    row
+                    for line in next_lines(report, (KIT / "TASK.md").read_text(encoding="utf-8"))
+                    for row in screen.paragraph(line)
+                ),
+            ]
     if options.debug:
         lines.append("It ran in this process, for debugging and without a time limit: this is not a grade.")
     show(screen, lines)
@@ -131,8 +142,10 @@ def reason_of(error):
 
 
 def earlier_submissions(options, limits):
-    """Return the submissions that --resume names, when the same tests, limits and seed made them: of the result, and of what
-    is kept beside it of a run that was ended. The seed is theirs, unless --seed gives one; without --resume it is drawn."""
+    """Return the submissions that --resume names, when the same tests, limits and seed made them: of the result, and of
+    what is kept beside it of a run that was ended. The seed is theirs, unless --seed gives one;
+    without --resume it is drawn.
+    """
     if options.seed is None:
         limits.seed = drawn_seed()
     if not options.resume:
@@ -142,7 +155,11 @@ def earlier_submissions(options, limits):
 
     known, made_by = [], (options.lab, kit_digest(options.lab), limits.as_dict())
     kept = kept_beside(options.resume)
-    for path in [options.resume, kept] if kept.exists() and Path(options.resume).exists() else [kept if kept.exists() else options.resume]:
+    for path in (
+        [options.resume, kept]
+        if kept.exists() and Path(options.resume).exists()
+        else [kept if kept.exists() else options.resume]
+    ):
         try:
             result = read_result(path)
         except (ValueError, OSError) as error:
@@ -152,7 +169,9 @@ def earlier_submissions(options, limits):
         if (result["lab"], result["kit"], result["limits"]) == made_by and result["seed"] == limits.seed:
             known += result["submissions"]
         else:
-            complain(f"--resume {path}: another kit, another seed or other limits made that result, so all are graded again")
+            complain(
+                f"--resume {path}: another kit, another seed or other limits made that result, so all are graded again"
+            )
     return without_freer(known, options, limits)
 
 
@@ -161,14 +180,20 @@ def without_freer(known, options, limits):
     from grader.cohort import look_at_place
 
     now = set(look_at_place(limits, options.lab)[1]) if known and not limits.why_open() else set()
-    kept = [entry for entry in known if entry["reason"] or now <= set(entry["closed_in"])]  # who did not run is graded again anyway
+    # who did not run is graded again anyway
+    kept = [entry for entry in known if entry["reason"] or now <= set(entry["closed_in"])]
     if len(kept) < len(known):
-        complain(f"--resume {options.resume}: {len(known) - len(kept)} of its submissions were less closed in, so they are graded again")
+        complain(
+            f"--resume {options.resume}: {len(known) - len(kept)} of its submissions were less closed in, "
+            "so they are graded again"
+        )
     return kept
 
 
 def wanted_reports(options, submissions):
-    """Return {name: path} of the reports to write; UsageError where one cannot be written, before anything is graded."""
+    """Return {name: path} of the reports to write;
+    UsageError where one cannot be written, before anything is graded.
+    """
     from grader.files import check_writable
 
     wanted = {name: getattr(options, name) for name in REPORTS if getattr(options, name) is not None}
@@ -204,7 +229,9 @@ def keeper(options):
         return None
     kept = kept_beside(path)
     if kept.exists() and not (options.resume and kept_beside(options.resume) == kept):
-        raise UsageError(f"{kept} holds what a run that was ended has graded: add --resume {path} to go on, or remove it")
+        raise UsageError(
+            f"{kept} holds what a run that was ended has graded: add --resume {path} to go on, or remove it"
+        )
     return Kept(path)
 
 
@@ -216,7 +243,8 @@ def grade_many(submissions, left_out, options, limits, screen):
     back = HandBack(options, functions_in(options.lab))
     submissions = back.everybody(submissions)
     wanted, known, keep = wanted_reports(options, submissions), earlier_submissions(options, limits), keeper(options)
-    writers = {name: format_of(name).report for name in wanted}  # now: later it could be a file that a submission has rewritten
+    # now: later it could be a file that a submission has rewritten
+    writers = {name: format_of(name).report for name in wanted}
     from grader.cohort import Stop, grade_class, look_at_place
     from grader.screen.screen import Progress
     from grader.screen.table import class_lines
@@ -227,7 +255,9 @@ def grade_many(submissions, left_out, options, limits, screen):
     progress = Progress("submissions")
     with Stop() as stop:  # also while reports are written
         stop.tell = progress.waits_for
-        result = grade_class(submissions, limits, options.jobs, options.lab, known, left_out, progress, keep, stop, back.points)
+        result = grade_class(
+            submissions, limits, options.jobs, options.lab, known, left_out, progress, keep, stop, back.points
+        )
         progress.clear()
         faults = [stop.fault] * bool(stop.fault) + write_reports(result, wanted, writers, keep)
         told, more = back.give(result, submissions)
@@ -242,7 +272,9 @@ def grade_many(submissions, left_out, options, limits, screen):
 
 
 def write_reports(result, wanted, writers, keep):
-    """Write the reports, {name: path}; return what could not be written, and why. With the result written, nothing is kept."""
+    """Write the reports, {name: path}; return what could not be written, and why.
+    With the result written, nothing is kept.
+    """
     from grader.files import write
 
     faults = []
@@ -332,7 +364,9 @@ def grade_every_lab(options, limits):
 
 
 def lab_meant(named):
-    """Return the lab that targets are of; named: for each Python file among them its lab, or None where its name tells none."""
+    """Return the lab that targets are of; named:
+    for each Python file among them its lab, or None where its name tells none.
+    """
     labs = list(dict.fromkeys(filter(None, named)))
     if len(labs) > 1:
         raise UsageError(f"the files are of several labs ({', '.join(labs)}): name those of one lab at a time")
@@ -357,7 +391,9 @@ def run(arguments):
     if options.fresh:
         options.seed = drawn_seed()
     try:
-        limits = Limits(options.timeout, options.memory, options.exec, options.python, options.seed or 0, not options.no_sandbox)
+        limits = Limits(
+            options.timeout, options.memory, options.exec, options.python, options.seed or 0, not options.no_sandbox
+        )
     except ValueError as error:
         raise UsageError(f"--exec {options.exec}: {error}") from error
     check_room()

@@ -1,4 +1,5 @@
-"""Asks a chat-completions server (OpenAI's API, which Ollama, llama.cpp, vLLM and others speak), and trusts nothing it says.
+"""Asks a chat-completions server (OpenAI's API, which Ollama, llama.cpp, vLLM and others speak),
+and trusts nothing it says.
 
     client = ChatClient("http://127.0.0.1:8080/v1", "NAME")
     client([{"role": "user", "content": "hello"}])
@@ -24,7 +25,8 @@ import urllib.request
 
 # ---- words and limits
 
-FINISHED = {"stop", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "completed"}  # servers differ in the word
+# servers differ in the word
+FINISHED = {"stop", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "completed"}
 CUT = {"length", "max_tokens", "model_length"}  # the token limit came first
 INTERRUPTED = {"error", "abort", "insufficient_system_resource"}  # the server's fault: another try may help
 CALLED = {"tool_calls", "function_call"}  # the server made a tool call of the text, which is then gone
@@ -44,7 +46,9 @@ class UsageError(Exception):
 
 
 class RecordError(Exception):
-    """No reply came. for_all: the next question gets none either. passing: another try may help, after `wait` seconds."""
+    """No reply came. for_all: the next question gets none either.
+    passing: another try may help, after `wait` seconds.
+    """
 
     def __init__(self, message, *, for_all=False, passing=False, wait=None):
         super().__init__(message)
@@ -71,7 +75,9 @@ def explain(body):
 
 
 def seconds_asked(header, now):
-    """Return the seconds from now that a Retry-After header asks for, a number or an HTTP date; None if it is neither."""
+    """Return the seconds from now that a Retry-After header asks for, a number or an HTTP date;
+    None if it is neither.
+    """
     text = (header or "").strip()
     if re.fullmatch("[0-9]{1,9}", text):
         return float(text)
@@ -85,10 +91,15 @@ def seconds_asked(header, now):
 
 
 def checked_url(text):
-    """Return a base URL without its last slash; UsageError, which shows nothing of it (a password?), if it is not one."""
-    if not re.fullmatch(r"(?ai)https?://([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?(/[!-~]*)?", text) or re.search("[?#@]", text):
+    """Return a base URL without its last slash;
+    UsageError, which shows nothing of it (a password?), if it is not one.
+    """
+    if not re.fullmatch(r"(?ai)https?://([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?(/[!-~]*)?", text) or re.search(
+        "[?#@]", text
+    ):
         raise UsageError("--base-url: expected http:// or https://, a host and a path, without a password, ? and #")
-    return re.sub(r"(?i)(?<=://localhost)\.(?=[:/]|$)", "", text.rstrip("/"))  # "localhost." is not known to every system
+    # "localhost." is not known to every system
+    return re.sub(r"(?i)(?<=://localhost)\.(?=[:/]|$)", "", text.rstrip("/"))
 
 
 def is_this_machine(host):
@@ -114,7 +125,8 @@ def is_this_machine(host):
 
 
 def proxies_for(url):
-    """Return {scheme: proxy} for a URL as ProxyHandler takes it; UsageError names a variable whose proxy cannot be used.
+    """Return {scheme: proxy} for a URL as ProxyHandler takes it;
+    UsageError names a variable whose proxy cannot be used.
 
     This machine is asked directly, by whatever name: a proxy's loopback is another machine's, and would get the key.
     """
@@ -123,7 +135,9 @@ def proxies_for(url):
     if not proxy or urllib.request.proxy_bypass(parts.netloc) or is_this_machine(parts.hostname):
         return {}
     wanted = f"{parts.scheme}_proxy"
-    name = next((name for name in os.environ if name.lower() == wanted and os.environ[name]), "the system's proxy settings")
+    name = next(
+        (name for name in os.environ if name.lower() == wanted and os.environ[name]), "the system's proxy settings"
+    )
     if re.match(r"(?i)socks\w*:", proxy):
         raise UsageError(f"{name}: a SOCKS proxy cannot be used here: name an HTTP proxy, or unset it")
     host = r"([^/@\s]*@)?([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?"
@@ -153,7 +167,9 @@ class Response(http.client.HTTPResponse):
 
 
 class TimedReader(io.RawIOBase):
-    """Reads a socket for as long as left() gives seconds: a server that sends one byte per second never meets its timeout."""
+    """Reads a socket for as long as left() gives seconds:
+    a server that sends one byte per second never meets its timeout.
+    """
 
     def __init__(self, file, sock, left):
         self.file, self.sock, self.left = file, sock, left
@@ -212,7 +228,9 @@ class Line(urllib.request.HTTPHandler):
 
 
 def for_any_server(message):
-    """Return a message as every server takes it: a tool's result has no tool_call_id, so the user says it, in a fence."""
+    """Return a message as every server takes it:
+    a tool's result has no tool_call_id, so the user says it, in a fence.
+    """
     if message["role"] != "tool":
         return message
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", message["content"])), default=0))
@@ -253,7 +271,9 @@ class ChatClient:
     Set `closing`, and no further request is sent; set `stop`, and every call ends. Both are a RecordError.
     """
 
-    def __init__(self, base_url, model, *, key="", settings=None, timeout=120.0, keep_cut=False, sleep=None, now=time.time):
+    def __init__(
+        self, base_url, model, *, key="", settings=None, timeout=120.0, keep_cut=False, sleep=None, now=time.time
+    ):
         self.url = checked_url(base_url) + "/chat/completions"
         self.model, self.settings, self.timeout, self.keep_cut = model, dict(settings or {}), timeout, keep_cut
         self.spent = {"requests": 0, "prompt_tokens": 0, "completion_tokens": 0}
@@ -288,7 +308,8 @@ class ChatClient:
                 answer = response.read(ANSWER_LIMIT + 1)
                 if len(answer) > ANSWER_LIMIT:
                     raise RecordError(f"the answer has more than {ANSWER_LIMIT} bytes")
-                if response.length or (response.status == 200 and not answer):  # read(n) does not say that the end came early
+                # read(n) does not say that the end came early
+                if response.length or (response.status == 200 and not answer):
                     raise http.client.IncompleteRead(answer, response.length)
         except (OSError, http.client.HTTPException, UnicodeError, OverflowError) as error:
             raise self._lost(error) from None  # it may show what the server said
@@ -303,7 +324,8 @@ class ChatClient:
     def _lost(self, error):
         """Return the RecordError for a connection that cannot be made, or that broke."""
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        never = (ConnectionRefusedError, socket.gaierror, ssl.SSLError, UnicodeError, OverflowError)  # no such host or port
+        # no such host or port
+        never = (ConnectionRefusedError, socket.gaierror, ssl.SSLError, UnicodeError, OverflowError)
         hopeless = isinstance(reason, never) and not isinstance(reason, ssl.SSLEOFError)
         return RecordError(f"{self.url}: no answer: {self._shown(reason)}", for_all=hopeless, passing=not hopeless)
 
@@ -311,7 +333,9 @@ class ChatClient:
         """Return the RecordError for an answer whose status is not a success."""
         if 300 <= status < 400:
             place = self._shown(headers.get("Location", "nowhere"))
-            return RecordError(f"{self.url}: {status}: not followed to {place}: give the right --base-url", for_all=True)
+            return RecordError(
+                f"{self.url}: {status}: not followed to {place}: give the right --base-url", for_all=True
+            )
         message = f"{self.url}: {status}: {self._shown(explain(body))}"
         if b"insufficient_quota" in body:  # comes as 429, but no waiting helps: OpenAI's word for an empty account
             return RecordError(message, for_all=True)
@@ -333,7 +357,9 @@ class ChatClient:
     def _parsed(self, headers, body):
         """Return the record that a good answer holds; RecordError when it is not JSON, or not whole."""
         try:
-            streamed = headers.get_content_type() == "text/event-stream" or re.match(rb"\s*(data|event|id|retry)?:", body)
+            streamed = headers.get_content_type() == "text/event-stream" or re.match(
+                rb"\s*(data|event|id|retry)?:", body
+            )
             record = joined(body) if streamed else json.loads(body)
         except EOFError as error:
             raise self._lost(http.client.IncompleteRead(b"")) from error
@@ -369,9 +395,13 @@ class ChatClient:
         word = "stop" if reason in (None, "") else reason.strip().lower() if type(reason) is str else ""
         called = type(message) is dict and (message.get("tool_calls") or message.get("function_call"))
         if word in CALLED or called:
-            raise RecordError("finish_reason: tool_calls: the server took the reply for a call of its own; turn its tool parser off")
+            raise RecordError(
+                "finish_reason: tool_calls: the server took the reply for a call of its own; turn its tool parser off"
+            )
         if word in CUT and not self.keep_cut:
-            raise RecordError(f"finish_reason: {word}: the reply is cut at the token limit (see --max-tokens and --keep-cut)")
+            raise RecordError(
+                f"finish_reason: {word}: the reply is cut at the token limit (see --max-tokens and --keep-cut)"
+            )
         if word not in FINISHED | CUT:
             shown = self._shown(json.dumps(reason))
             raise RecordError(f"finish_reason: {shown}: the reply is not finished", passing=word in INTERRUPTED)

@@ -1,11 +1,12 @@
 """Record a model: let it answer the cases of a scenario once, keep its replies, and replay them forever.
 
-    python scenario/record.py starter scenario/ticket_triage --base-url http://127.0.0.1:8080/v1 --model NAME --out my_recording
+    python scenario/record.py starter scenario/ticket_triage --out my_recording \\
+        --base-url http://127.0.0.1:8080/v1 --model NAME
     python starter/ticket_triage.py my_recording
 
-It knows no lab by name: it takes what the lab's file hands it (load_scenario, evaluate, client_for, main). The target runs in
-this process: record your own code, on your own machine. The API key is read from the environment and from nowhere else.
-Exit codes: 0 every case is recorded; 1 some are not; 2 the command line, the target or a folder is wrong.
+It knows no lab by name: it takes what the lab's file hands it (load_scenario, evaluate, client_for, main). The target
+runs in this process: record your own code, on your own machine. The API key is read from the environment and from
+nowhere else. Exit codes: 0 every case is recorded; 1 some are not; 2 the command line, the target or a folder is wrong.
 """
 
 import argparse
@@ -29,14 +30,23 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chat_client import STOPPED, TICK, ChatClient, RecordError, UsageError, checked_url, one_line  # noqa: E402 - it lies beside this file
+from chat_client import (
+    STOPPED,
+    TICK,
+    ChatClient,
+    RecordError,
+    UsageError,
+    checked_url,
+    one_line,
+)  # noqa: E402 - it lies beside this file
 
 # ---- words and limits
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 SETTINGS = ("temperature", "seed", "max_tokens", "max_completion_tokens", "response_format")
 CALL_LIMIT = 20  # replies to one case: a target that asks for more goes round in a loop, and each turn costs money
-HANDED = ("load_scenario", "evaluate", "client_for", "main", "read_json", "ReplayClient", "ScenarioError")  # by a lab's file
+# by a lab's file
+HANDED = ("load_scenario", "evaluate", "client_for", "main", "read_json", "ReplayClient", "ScenarioError")
 OWN_FILES = ("scenario.json", "cases.json", "unfinished.json")  # of a recording; the scenario's other files are copied
 
 
@@ -44,7 +54,8 @@ OWN_FILES = ("scenario.json", "cases.json", "unfinished.json")  # of a recording
 
 
 def lab_file(target, scenario):
-    """Return the lab's file that a target names: the file itself, or the one in a folder that is called as a starter is.
+    """Return the lab's file that a target names:
+    the file itself, or the one in a folder that is called as a starter is.
 
     Where a folder has several, the scenario's name decides: judge and judge_small are scenarios of judge.py.
     UsageError when none is meant, or when it is not clear which.
@@ -58,7 +69,9 @@ def lab_file(target, scenario):
     found = [file for file in sorted(path.glob("*.py")) if file.name in labs]
     meant = [file for file in found if name == file.stem or name.startswith(f"{file.stem}_")]
     if len(found) > 1 and len(meant) != 1:
-        raise UsageError(f"{target}: which lab is {name} a scenario of? Name its file: {', '.join(file.name for file in found)}")
+        raise UsageError(
+            f"{target}: which lab is {name} a scenario of? Name its file: {', '.join(file.name for file in found)}"
+        )
     if not found:
         raise UsageError(f"{target}: no file of a lab is in this folder")
     return (meant if len(found) > 1 else found)[0].resolve()
@@ -141,7 +154,9 @@ class CaseClients:
 
     def client_for(self, part):
         """Return the client of a part, which is the very dict that evaluate was given."""
-        number = next((number for number, own in enumerate(self.parts) if own is part), 0 if len(self.parts) == 1 else None)
+        number = next(
+            (number for number, own in enumerate(self.parts) if own is part), 0 if len(self.parts) == 1 else None
+        )
         if number is None:
             raise RecordError("the target asked for the client of something that is not a part of the case")
         return lambda messages: self.ask(number, messages)
@@ -167,7 +182,9 @@ class CaseClients:
 
 
 def record_case(target, scenario, chat, case, begun=None):
-    """Return (replies, None), or (what was paid for, RecordError) unless the target says the same when they are replayed."""
+    """Return (replies, None), or (what was paid for, RecordError)
+    unless the target says the same when they are replayed.
+    """
     clients = CaseClients(case, chat, begun)
     try:
         report = outcome(target, scenario, [clients.case], clients.client_for)
@@ -223,7 +240,9 @@ class Recording:
         made = {**head, **head["recording"]} if type(head.get("recording")) is dict else head
         for name, value in {**self.head, **self.about}.items():
             if made.get(name) != value:
-                raise UsageError(f"--resume: {self.folder}: {name}: {one_line(made.get(name))} there, {one_line(value)} here")
+                raise UsageError(
+                    f"--resume: {self.folder}: {name}: {one_line(made.get(name))} there, {one_line(value)} here"
+                )
         cases = target.read_json(self.folder / "cases.json")
         if cases:
             target.load_scenario(self.folder)  # it names what is wrong in the file
@@ -239,20 +258,28 @@ class Recording:
         self.spent = made
 
     def take_begun(self, path, read, parts):
-        """Take what unfinished.json holds; parts: {case id: how many parts it has}. UsageError when it is something else."""
+        """Take what unfinished.json holds; parts: {case id: how many parts it has}.
+        UsageError when it is something else.
+        """
         if type(read) is not dict:
             raise UsageError(f"--resume: {path}: expected an object")
         for case_id, begun in read.items():
             lists = type(begun) is list and len(begun) == parts.get(case_id)
             if not lists or not all(type(own) is list and all(type(reply) is str for reply in own) for own in begun):
-                raise UsageError(f"--resume: {path}: case {one_line(case_id)}: expected a list of replies for each part")
+                raise UsageError(
+                    f"--resume: {path}: case {one_line(case_id)}: expected a list of replies for each part"
+                )
         self.begun = {case_id: begun for case_id, begun in read.items() if case_id not in self.replies}
 
     def other_files(self):
         """Return [(file of the scenario, its place in the recording)] of what replies do not change: documents, say."""
         files = [path for path in sorted(self.source.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
         beside = [path.relative_to(self.source) for path in files]
-        return [(self.source / path, self.folder / path) for path in beside if str(path) not in OWN_FILES and path.name[:4] != "TASK"]
+        return [
+            (self.source / path, self.folder / path)
+            for path in beside
+            if str(path) not in OWN_FILES and path.name[:4] != "TASK"
+        ]
 
     def kept(self):
         """Return the recorded cases with their replies, in the scenario's order."""
@@ -272,11 +299,15 @@ class Recording:
             if name == "unfinished.json" and not value:
                 (self.folder / name).unlink(missing_ok=True)
                 continue
-            part.write_bytes((json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
+            part.write_bytes(
+                (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+            )
             os.replace(part, self.folder / name)
 
     def save_somewhere(self, chat, min_accuracy):
-        """Save; where the folder takes no more, into a new one in the temporary folder. Raise the folder's OSError then."""
+        """Save; where the folder takes no more, into a new one in the temporary folder.
+        Raise the folder's OSError then.
+        """
         try:
             self.save(chat, min_accuracy)
         except OSError as error:
@@ -322,20 +353,30 @@ def settle(running, recording, chat):
 def record_all(target, scenario, recording, chat, jobs):
     """Record the cases that have no replies yet, `jobs` side by side.
 
-    Ctrl-C lets the requests that are under way come in, since they are paid for; a second one ends them, a third the program.
+    Ctrl-C lets the requests that are under way come in, since they are paid for;
+    a second one ends them, a third the program.
     """
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         try:
             waiting = [case for case in scenario["cases"] if case["id"] not in recording.replies]
             begun = recording.begun
-            running = {pool.submit(record_case, target, scenario, chat, case, begun.get(case["id"])): case["id"] for case in waiting}
+            running = {
+                pool.submit(record_case, target, scenario, chat, case, begun.get(case["id"])): case["id"]
+                for case in waiting
+            }
             while running:
                 try:
                     concurrent.futures.wait(running, TICK)
                     settle(running, recording, chat)
-                    tokens, seconds = chat.spent["prompt_tokens"] + chat.spent["completion_tokens"], time.monotonic() - began
-                    tell(f"{len(recording.replies)}/{len(recording.cases)} cases, {tokens} tokens, {seconds:.0f} s", end="")
+                    tokens, seconds = (
+                        chat.spent["prompt_tokens"] + chat.spent["completion_tokens"],
+                        time.monotonic() - began,
+                    )
+                    tell(
+                        f"{len(recording.replies)}/{len(recording.cases)} cases, {tokens} tokens, {seconds:.0f} s",
+                        end="",
+                    )
                 except KeyboardInterrupt:
                     interrupt(recording, chat)
         finally:
@@ -358,7 +399,10 @@ def interrupt(recording, chat):
 def conclude(target, recording, chat, stdout):
     """Write the accuracy that is measured, print the line that a replay prints, and return the exit code."""
     kept, total = recording.kept(), len(recording.cases)
-    tell(f"{len(kept)} of {total} cases are recorded" + ("" if len(kept) == total else "; --resume goes on with the others"))
+    tell(
+        f"{len(kept)} of {total} cases are recorded"
+        + ("" if len(kept) == total else "; --resume goes on with the others")
+    )
     if not kept and not recording.begun:
         return 1
     recording.save_somewhere(chat, recording.threshold)
@@ -375,15 +419,25 @@ def conclude(target, recording, chat, stdout):
 # ---- the command line
 
 
-def command_line(argv):
-    def refuse(message):
-        raise UsageError(message)
-    parser = argparse.ArgumentParser("record.py", description="Record a model's replies to a scenario.", allow_abbrev=False)
+def refuse(message):
+    raise UsageError(message)
+
+
+def options_parser():
+    parser = argparse.ArgumentParser(
+        "record.py", description="Record a model's replies to a scenario.", allow_abbrev=False
+    )
     parser.error = refuse
     add = parser.add_argument
     add("target", help="starter, solution, a folder with the lab's file, or that file")
     add("scenario", help="a folder with scenario.json and cases.json")
-    add("--base-url", required=True, type=checked_url, metavar="URL", help="the server, up to where /chat/completions begins")
+    add(
+        "--base-url",
+        required=True,
+        type=checked_url,
+        metavar="URL",
+        help="the server, up to where /chat/completions begins",
+    )
     add("--model", required=True, metavar="NAME", help="the model's name at the server")
     add("--out", required=True, metavar="FOLDER", help="the scenario folder to make")
     add("--resume", action="store_true", help="go on with the recording in FOLDER, made with the same options")
@@ -391,13 +445,28 @@ def command_line(argv):
     add("--seed", type=int, metavar="N")
     add("--max-tokens", type=int, metavar="N", help="the longest reply, in tokens")
     add("--max-completion-tokens", type=int, metavar="N", help="the same, as OpenAI's newer models want it")
-    add("--json", dest="response_format", action="store_const", const={"type": "json_object"}, help="ask for a JSON object")
+    add(
+        "--json",
+        dest="response_format",
+        action="store_const",
+        const={"type": "json_object"},
+        help="ask for a JSON object",
+    )
     add("--keep-cut", action="store_true", help="keep a reply that is cut at the longest, instead of failing its case")
     add("--timeout", type=float, default=120.0, metavar="SECONDS", help="for one request (default: 120)")
     add("--jobs", type=int, default=1, metavar="N", help="cases side by side (default: 1)")
-    add("--api-key-env", metavar="VARIABLE", help=f"the environment variable with the key (default: {KEY_VARIABLE}, if set)")
+    add(
+        "--api-key-env",
+        metavar="VARIABLE",
+        help=f"the environment variable with the key (default: {KEY_VARIABLE}, if set)",
+    )
     add("--licence", metavar="TEXT", help="the model's licence, to be noted in the recording")
-    given, unknown = parser.parse_known_args(argv)
+    return parser
+
+
+def command_line(argv):
+    """Return what a command line says; UsageError when it is wrong."""
+    given, unknown = options_parser().parse_known_args(argv)
     if unknown:  # not shown: it may be a key
         refuse("an argument is unknown (a key is read from the environment alone)")
     for name, low, high in (("timeout", 0.1, 86400), ("jobs", 1, 64)):
@@ -415,7 +484,13 @@ def run(given, stdout, sleep):
     settings = {name: getattr(given, name) for name in SETTINGS if getattr(given, name) is not None}
     limits = {"timeout": given.timeout, "keep_cut": given.keep_cut}
     chat = ChatClient(given.base_url, given.model, key=key, settings=settings, sleep=sleep, **limits)
-    about = {"model": chat.model, "licence": given.licence, "base_url": given.base_url, "settings": settings, "keep_cut": chat.keep_cut}
+    about = {
+        "model": chat.model,
+        "licence": given.licence,
+        "base_url": given.base_url,
+        "settings": settings,
+        "keep_cut": chat.keep_cut,
+    }
     try:
         scenario = target.load_scenario(given.scenario)
         recording = Recording(given.out, given.scenario, target, about)

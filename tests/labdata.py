@@ -12,7 +12,8 @@ same word alike in every text of the run. The grader sets the seed before it imp
 can read says nothing of it. What the contract names (fields, limits, its words) is written plainly, never as data.
 
 `edits` makes texts that are one edit away from a valid reply, and `strict_json` says which of them are JSON.
-LOOKS_BROKEN are texts that are right as they stand: put them where a text is free, and expect them back letter by letter.
+LOOKS_BROKEN are texts that are right as they stand:
+put them where a text is free, and expect them back letter by letter.
 """
 
 import builtins
@@ -122,7 +123,9 @@ def strict_json(text):
 
 @lru_cache(maxsize=None)
 def deep_values():
-    """Return JSON values nested about as deeply as the decoder of this Python follows: some it reads, some it does not."""
+    """Return JSON values nested about as deeply as the decoder of this Python follows:
+    some it reads, some it does not.
+    """
     low, high = 1, 1 << 17
     while low < high:
         middle = (low + high + 1) // 2
@@ -170,7 +173,22 @@ def not_quite(raw):
 
 TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9.]+|[a-z]+|[{}\[\]:,]')
 WRITTEN_INSTEAD = {  # what models and people write for a token of JSON
-    '"': ["'", "`", "\u201c", "\u201d", "\u201e", "\u00ab", "\u00bb", "\uff02", "''", '""', '\\"', "&quot;", "&#34;", ""],
+    '"': [
+        "'",
+        "`",
+        "\u201c",
+        "\u201d",
+        "\u201e",
+        "\u00ab",
+        "\u00bb",
+        "\uff02",
+        "''",
+        '""',
+        '\\"',
+        "&quot;",
+        "&#34;",
+        "",
+    ],
     "{": ["(", "[", "\uff5b", "<", "{{", "dict(", ""],
     "}": [")", "]", "\uff5d", ">", "}}", ",}", ";}", ", ...}", "", "} }"],
     ":": ["=", "=>", " =", "\uff1a", "::", "->", " is ", ";", ""],
@@ -255,7 +273,8 @@ def replaced(text, span, new):
 
 
 def edits(text, draw, count=None):
-    """Return some hundred texts, each one edit away from a text that holds a JSON object, drawn with draw (random.Random).
+    """Return some hundred texts, each one edit away from a text that holds a JSON object,
+    drawn with draw (random.Random).
 
     Each is an Edit(because, text); no text is the first one, and none comes twice. Every place to cut the text is
     among them, and all that the lists above name; where it happens is drawn. Some are JSON still: `strict_json` says
@@ -273,7 +292,9 @@ def cuts(text, draw):
 
 
 def slips(text, draw):
-    """Yield the text with one character dropped, doubled or swapped with the next, at many places, or its start lost."""
+    """Yield the text with one character dropped, doubled or swapped with the next, at many places,
+    or its start lost.
+    """
     for place in draw.sample(range(len(text) - 1), min(12, len(text) - 1)):
         head, char, tail = text[:place], text[place], text[place + 1 :]
         yield Edit("a character is dropped", head + tail)
@@ -337,7 +358,9 @@ def strings(text, draw):
         yield Edit(f"{new!a} stands inside a string", replaced(text, [place] * 2, new))
     for form in STYLED_STRINGS:
         token = draw.choice(found)
-        yield Edit("a string is written in another way", replaced(text, token.span(), form.replace("%s", token[0][1:-1])))
+        yield Edit(
+            "a string is written in another way", replaced(text, token.span(), form.replace("%s", token[0][1:-1]))
+        )
 
 
 def wraps(text, draw):

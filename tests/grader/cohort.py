@@ -46,10 +46,17 @@ def digest_of(sources):
 
 
 def kit_digest(lab):
-    """Return the sha256 of the kit's code but for other labs' tests: a result that other code made is not taken over."""
+    """Return the sha256 of the kit's code but for other labs' tests:
+    a result that other code made is not taken over.
+    """
     content = hashlib.sha256()
     tests = Path(__file__).resolve().parents[1]
-    for path in [tests / "labtest.py", tests / "labdata.py", tests / f"test_{lab}.py", *sorted(Path(__file__).parent.rglob("*.py"))]:
+    for path in [
+        tests / "labtest.py",
+        tests / "labdata.py",
+        tests / f"test_{lab}.py",
+        *sorted(Path(__file__).parent.rglob("*.py")),
+    ]:
         content.update(path.read_bytes())
     return content.hexdigest()
 
@@ -64,10 +71,16 @@ def grade_one(name, place, limits, lab, workers=None):
             return lost_entry(name, lab, place)
         report = grade(place, limits, lab, workers)
         edits = [] if report.load_failure else changed_parts(lab, report.sources[lab])
-        return {**report.as_dict(name), "digest": digest_of(report.sources), "edits": edits, "form": own_form(report.sources.get(lab, ""), lab)}
+        return {
+            **report.as_dict(name),
+            "digest": digest_of(report.sources),
+            "edits": edits,
+            "form": own_form(report.sources.get(lab, ""), lab),
+        }
     except OSError as error:
         return lost_entry(name, lab, f"{NOT_STARTED}: {error}")
-    except Exception as error:  # a fault of this program, which costs no other a grade and is not told as the submission's
+    # a fault of this program, which costs no other a grade and is not told as the submission's
+    except Exception as error:
         return lost_entry(name, lab, f"the grader has a fault, which it met here: {told_of(error)}")
 
 
@@ -106,21 +119,38 @@ def taken_over(submissions, known, lab):
 # ---- a class
 
 
-def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=None, keep=None, stop=None, points=None):
-    """Grade a list of Submission (or the first fields of one) with that many processes; return the result, incomplete when stop was asked for in between.
+def result_of_none(lab, limits, left_out, started, points):
+    """Return the result of a class before it is graded: the kit is read before the first submission runs."""
+    return {
+        "schema": SCHEMA,
+        "lab": lab,
+        "kit": kit_digest(lab),
+        "limits": limits.as_dict(),
+        "seed": limits.seed,
+        "complete": False,
+        "missing": [],
+        "left_out": list(left_out),
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": 0.0,
+        "tests": tests_as_dicts(lab),
+        "points": points or functions_in(lab),
+    }
 
-    known: submissions of an earlier result. left_out: names that are not submissions, for the result. points: {function: points}, else one per test.
-    progress(done, total) is called at the beginning and after each; keep(result), then keep(result, submission) for each
-    that is graded, with what a kill must not lose.
+
+def grade_class(
+    submissions, limits, jobs, lab, known=(), left_out=(), progress=None, keep=None, stop=None, points=None
+):
+    """Grade a list of Submission (or the first fields of one) with that many processes;
+    return the result, incomplete when stop was asked for in between.
+
+    known: submissions of an earlier result. left_out: names that are not submissions, for the result.
+    points: {function: points}, else one per test. progress(done, total) is called at the beginning and after each;
+    keep(result), then keep(result, submission) for each that is graded, with what a kill must not lose.
     """
     submissions = [Submission(*each) for each in submissions]
     begun, started = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
     guard_this_process()
-    result = {
-        "schema": SCHEMA, "lab": lab, "kit": kit_digest(lab), "limits": limits.as_dict(), "seed": limits.seed, "complete": False, "missing": [],
-        "left_out": list(left_out), "started": started.isoformat(timespec="seconds"), "seconds": 0.0, "tests": tests_as_dicts(lab),
-        "points": points or functions_in(lab),
-    }  # all that is read of the kit is read before the first submission runs
+    result = result_of_none(lab, limits, left_out, started, points)
     graded = taken_over(submissions, known, lab)
     left = [(number, each.name, each.place) for number, each in enumerate(submissions) if number not in graded]
     progress, keep = progress or (lambda done, total: None), keep or (lambda result, submission=None: None)
@@ -144,7 +174,13 @@ def grade_class(submissions, limits, jobs, lab, known=(), left_out=(), progress=
 
 def told_by_the_place(submission):
     """Return what a result says of a Submission that its grading does not know."""
-    return {"id": submission.id, "late": submission.late, "notes": list(submission.notes), "export": submission.export, "attempt": submission.attempt}
+    return {
+        "id": submission.id,
+        "late": submission.late,
+        "notes": list(submission.notes),
+        "export": submission.export,
+        "attempt": submission.attempt,
+    }
 
 
 def functions_in(lab):
@@ -154,11 +190,16 @@ def functions_in(lab):
 
 def tests_as_dicts(lab):
     """Return what a result says of the lab's tests."""
-    return [{field: mark[field] for field in ("name", "function", "title", "clauses")} for mark in grade_nothing("", lab)["marks"]]
+    return [
+        {field: mark[field] for field in ("name", "function", "title", "clauses")}
+        for mark in grade_nothing("", lab)["marks"]
+    ]
 
 
 def with_texts_of(tests, entry):
-    """Return a submission's part, its marks holding the texts of the tests themselves: a class keeps each of them once."""
+    """Return a submission's part, its marks holding the texts of the tests themselves:
+    a class keeps each of them once.
+    """
     for mark, test in zip(entry["marks"], tests):
         mark.update(test)
     return entry
@@ -167,7 +208,8 @@ def with_texts_of(tests, entry):
 class Stop:
     """Hears Ctrl-C, SIGTERM and SIGHUP. After the first nothing new begins, and what runs is waited for.
 
-    A second one raises KeyboardInterrupt, which drops what runs; TERM_LIMIT seconds after a SIGTERM or SIGHUP do so too.
+    A second one raises KeyboardInterrupt, which drops what runs;
+    TERM_LIMIT seconds after a SIGTERM or SIGHUP do so too.
     """
 
     asked = None  # the number of the first signal
@@ -212,7 +254,8 @@ class Stop:
 
 
 def grade_all(submissions, limits, jobs, lab, stop):
-    """Yield (number, entry) of [(number, name, place)] as they are done. One alone is graded here, more of them in processes.
+    """Yield (number, entry) of [(number, name, place)] as they are done.
+    One alone is graded here, more of them in processes.
 
     PlaceError when what fails is the place. Who may have failed for what others did is graded again, alone, at the end.
     """
@@ -334,7 +377,8 @@ class Grader:
 def serve(line, inherited, limits, lab, owner, core):
     """Grade what comes over the line until it closes: the life of a Grader's process.
 
-    Signals are the first process's to answer; who ends this one ends what it has started, and so does the first one's end.
+    Signals are the first process's to answer;
+    who ends this one ends what it has started, and so does the first one's end.
     """
     workers = Workers(limits, owner)
     leave_now = functools.partial(leave, workers)

@@ -1,4 +1,6 @@
-"""Writes files: whole or not at all, or line by line where a kill must lose nothing. It stands below all other parts."""
+"""Writes files: whole or not at all, or line by line where a kill must lose nothing.
+It stands below all other parts.
+"""
 
 import errno
 import os

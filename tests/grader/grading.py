@@ -28,8 +28,8 @@ IMPATIENT = 2.0  # seconds for each further test of a function, when somebody wa
 STOPPED = "it was stopped with Ctrl-C while this call ran"
 OPAQUE = re.compile(r"'?Opaque'? object")  # in what Python says of a value that did not cross
 DID_NOT_CROSS = (
-    "Opaque stands for an object of the submission, which stays in its process: only plain data, functions and the lab's own "
-    "exceptions cross. A test uses labtest's Client instead of lab.ReplayClient"
+    "Opaque stands for an object of the submission, which stays in its process: only plain data, functions and the "
+    "lab's own exceptions cross. A test uses labtest's Client instead of lab.ReplayClient"
 )
 LATE_HINT = "Look at the loop around this line, and at what this line waits for. What makes it end?"
 PRINTED_LIMIT = 2000  # characters of a test's output in a report
@@ -81,10 +81,17 @@ class Recorder(unittest.TestResult):
 
 
 def failure_of(error, row, last_call=None):
-    """Return the Failure of an exception in a row; row holds the row's clause and because, last_call is the Call made last."""
+    """Return the Failure of an exception in a row;
+    row holds the row's clause and because, last_call is the Call made last.
+    """
     call = getattr(error, "call", None) or (last_call if isinstance(error, Lost) else None)
     place = getattr(error, "place", None)
-    texts = {"clause": row.get("clause"), "because": row.get("because"), "call": call and str(call), "replies": getattr(call, "replies", ())}
+    texts = {
+        "clause": row.get("clause"),
+        "because": row.get("because"),
+        "call": call and str(call),
+        "replies": getattr(call, "replies", ()),
+    }
     if isinstance(error, Mismatch):
         failure = Failure(**texts, expected=error.expected, got=error.got)
         failure.hint = row.get("hint")
@@ -93,7 +100,9 @@ def failure_of(error, row, last_call=None):
         failure.cause = type(error.cause).__name__ if error.cause else None
         failure.place = getattr(error.cause, "place", None)
     else:
-        failure = Failure(**texts, reason=str(error) if isinstance(error, Lost) else f"{name_of(error)}: {cut(str(error))}")
+        failure = Failure(
+            **texts, reason=str(error) if isinstance(error, Lost) else f"{name_of(error)}: {cut(str(error))}"
+        )
         failure.place, failure.because = place, None  # the row says why another value is wrong
         failure.hint = LATE_HINT if LATE in failure.reason else ""
     if OPAQUE.search(failure.reason or failure.got or ""):
@@ -104,11 +113,17 @@ def failure_of(error, row, last_call=None):
 
 def tail(text):
     """Return the last PRINTED_LIMIT characters of a text, and say so when it is longer."""
-    return text if len(text) <= PRINTED_LIMIT else f"(the last {PRINTED_LIMIT:,} of {len(text):,} characters)\n{text[-PRINTED_LIMIT:]}"
+    return (
+        text
+        if len(text) <= PRINTED_LIMIT
+        else f"(the last {PRINTED_LIMIT:,} of {len(text):,} characters)\n{text[-PRINTED_LIMIT:]}"
+    )
 
 
 def unwritten_of(marks, source, names):
-    """Return which of the functions `names` are as the starter has them: no test of theirs does more than to find that out."""
+    """Return which of the functions `names` are as the starter has them:
+    no test of theirs does more than to find that out.
+    """
     functions = [name for name in dict.fromkeys(mark.function for mark in marks) if name in names]
     stubs = [name for name in functions if f'NotImplementedError("write {name}")' in source]
     return [name for name in stubs if all(waits(mark) for mark in marks if mark.function == name)]
@@ -182,7 +197,11 @@ class Report:
             "closed_in": self.closed_in,
             "why_not": self.why_not,
             "first_failing": self.failures(failed)[0]["clause"] if failed else None,
-            "clauses": {clause: verdict for verdicts in verdicts_by_clause(self.marks).values() for clause, verdict in verdicts.items()},
+            "clauses": {
+                clause: verdict
+                for verdicts in verdicts_by_clause(self.marks).values()
+                for clause, verdict in verdicts.items()
+            },
             "marks": [self.mark_as_dict(mark) for mark in self.marks],
         }
 
@@ -230,8 +249,8 @@ def tests_of(lab, module, seed=None):
 def run_tests(tests, session=None, pattern="", progress=None, alone=False):
     """Run the tests that the pattern means, and return their marks. progress(done, total) is called after each.
 
-    alone: somebody waits for it. After a loop without end the other tests of that function are not waited for as long, and
-    Ctrl-C ends the run and keeps what is known.
+    alone: somebody waits for it. After a loop without end the other tests of that function are not waited for as long,
+    and Ctrl-C ends the run and keeps what is known.
     """
     marks = {test.id(): Mark(test) for test in tests}
     exact = [test for test in tests if marks[test.id()].function == pattern]
@@ -244,7 +263,8 @@ def run_tests(tests, session=None, pattern="", progress=None, alone=False):
         try:
             test.run(recorder)
         except KeyboardInterrupt as error:
-            if not alone or type(error) is not KeyboardInterrupt:  # another signal: nobody is there to read what is known
+            # another signal: nobody is there to read what is known
+            if not alone or type(error) is not KeyboardInterrupt:
                 raise
             mark.fail(Failure(call=test.last_call and str(test.last_call), reason=STOPPED))
             break
@@ -294,7 +314,9 @@ def report_of_none(path, lab, marks, error, sources=()):
 def grade_nothing(name, lab, reason=None):
     """Return the submission of a result of which no test was run, for that reason."""
     marks, path = unrun(lab), Path(f"{lab}.py")
-    return (Report(path, lab, marks, {}) if reason is None else report_of_none(path, lab, marks, Lost(reason))).as_dict(name)
+    return (Report(path, lab, marks, {}) if reason is None else report_of_none(path, lab, marks, Lost(reason))).as_dict(
+        name
+    )
 
 
 def unrun(lab):

@@ -14,7 +14,9 @@ PAUSE = 0.02  # seconds between two looks at what is left
 
 
 class Guard:
-    """Guards while it is entered. prefixes: how the names of the folders for temporary files begin, first those that submissions work in."""
+    """Guards while it is entered. prefixes: how the names of the folders for temporary files begin,
+    first those that submissions work in.
+    """
 
     current = None  # the one that guards this process
 
@@ -50,7 +52,9 @@ class Guard:
             os.close(self.back)
 
     def stand(self, out):
-        """Wait for the grader's end: the life of the process. It is nobody's child, or the grader would take it for a submission's."""
+        """Wait for the grader's end: the life of the process.
+        It is nobody's child, or the grader would take it for a submission's.
+        """
         try:
             os.setsid()
             if os.fork() == 0:
@@ -78,7 +82,9 @@ class Guard:
 
 
 def processes_of(prefix):
-    """Linux: return the numbers of the processes that work in a folder whose path begins so, or have it in their environment."""
+    """Linux: return the numbers of the processes that work in a folder whose path begins so,
+    or have it in their environment.
+    """
     found, own = [], str(os.getpid())
     for entry in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc/self") else ()):
         try:

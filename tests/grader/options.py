@@ -60,7 +60,9 @@ def drawn_seed():
 
 CORES = os.cpu_count() or 1
 FLAG = {"action": "store_true"}
-TARGETS = "starter (the default), solution, a file, a folder that holds one, a folder of such folders or files, or a zip"
+TARGETS = (
+    "starter (the default), solution, a file, a folder that holds one, a folder of such folders or files, or a zip"
+)
 GROUPS = {  # of options: their names, what argparse is told of each, and its help
     "for students": (
         ("--watch", FLAG, "run again at each save"),
@@ -75,7 +77,11 @@ GROUPS = {  # of options: their names, what argparse is told of each, and its he
     "where and how long a submission runs": (
         ("--timeout", {"metavar": "SECONDS", "type": positive, "default": 5.0}, "time for each test (default 5)"),
         ("--memory", {"metavar": "MIB", "type": whole, "default": 512}, "memory of a submission (default 512)"),
-        ("--exec", {"metavar": "PREFIX", "default": ""}, "put this command before the interpreter, e.g. docker run ..."),
+        (
+            "--exec",
+            {"metavar": "PREFIX", "default": ""},
+            "put this command before the interpreter, e.g. docker run ...",
+        ),
         ("--python", {"metavar": "NAME"}, "the interpreter that runs a submission"),
         ("--no-sandbox", FLAG, "Linux: let a submission read your files and use the network"),
     ),
@@ -88,13 +94,28 @@ GROUPS = {  # of options: their names, what argparse is told of each, and its he
         ("--make-autograder", {"metavar": "FILE.zip"}, "write an autograder for Gradescope"),
     ),
     "for instructors: what goes back to a platform": (
-        ("--points", {"metavar": "NAME=N,...", "default": ""},
-         "what a function is worth in every report (default: a point per test)"),
+        (
+            "--points",
+            {"metavar": "NAME=N,...", "default": ""},
+            "what a function is worth in every report (default: a point per test)",
+        ),
         ("--roster", {"metavar": "FILE.csv"}, "who is in the class: who handed in nothing gets a row"),
-        ("--gradebook", {"metavar": "FILE.csv"}, "a sheet that Moodle or Canvas exported: write FILE-graded.csv, filled in"),
+        (
+            "--gradebook",
+            {"metavar": "FILE.csv"},
+            "a sheet that Moodle or Canvas exported: write FILE-graded.csv, filled in",
+        ),
         ("--grade-column", {"metavar": "HEAD"}, "the column of the gradebook to fill, where it is not clear"),
-        ("--feedback", {"metavar": "FOLDER|FILE.zip"}, "write a page and a text per student, under the platform's names"),
-        ("--export-for-similarity", {"metavar": "FOLDER"}, "lay the submissions out as MOSS, JPlag and Dolos want them"),
+        (
+            "--feedback",
+            {"metavar": "FOLDER|FILE.zip"},
+            "write a page and a text per student, under the platform's names",
+        ),
+        (
+            "--export-for-similarity",
+            {"metavar": "FOLDER"},
+            "lay the submissions out as MOSS, JPlag and Dolos want them",
+        ),
     ),
 }
 

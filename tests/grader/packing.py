@@ -53,7 +53,9 @@ def autograder_zip(lab):
 
 
 def zipped(files, programs=()):
-    """Return the bytes of a zip of {name: bytes}; programs are names that can be run. The same files give the same bytes."""
+    """Return the bytes of a zip of {name: bytes}; programs are names that can be run.
+    The same files give the same bytes.
+    """
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
@@ -68,7 +70,8 @@ def zipped(files, programs=()):
 
 
 def handout_files():
-    """Return {name: bytes} of what students get: what originals.json lists but for the solution, and the starters as it has them.
+    """Return {name: bytes} of what students get:
+    what originals.json lists but for the solution, and the starters as it has them.
 
     ValueError names a file that is not as it was when originals.json was made: to each student it would be a change.
     """
@@ -76,14 +79,18 @@ def handout_files():
     names = [name for name in digests if not name.startswith(SOLUTION)]
     changed = changed_files(names)
     if changed or not starters:
-        raise ValueError(f"{(changed or [f'{ORIGINALS} is missing'])[0]}, or run python tests/kit/make_starter.py first")
+        raise ValueError(
+            f"{(changed or [f'{ORIGINALS} is missing'])[0]}, or run python tests/kit/make_starter.py first"
+        )
     pages = [name for name in PAGES if (KIT / name).exists()]
     files = {name: (KIT / name).read_bytes() for name in sorted([*names, ORIGINALS, *pages])}
     return {**files, **{f"starter/{name}": starter["text"].encode("utf-8") for name, starter in starters.items()}}
 
 
 def left_out(files, folder=KIT):
-    """Yield the names of what lies in the kit and is not among files; a folder of which nothing is ends with a slash."""
+    """Yield the names of what lies in the kit and is not among files;
+    a folder of which nothing is ends with a slash.
+    """
     for entry in sorted(folder.iterdir()):
         name = entry.relative_to(KIT).as_posix()
         if entry.is_dir() and not entry.is_symlink():
@@ -96,7 +103,9 @@ def left_out(files, folder=KIT):
 
 
 def make_handout(target):
-    """Write what students get into a new folder or zip file, whole or not at all; return (its files, names left out)."""
+    """Write what students get into a new folder or zip file, whole or not at all;
+    return (its files, names left out).
+    """
     files = handout_files()
     rest = list(left_out(files))
     if Path(target).suffix.lower() == ".zip":

@@ -1,4 +1,6 @@
-"""What of the place may be at fault when a submission fails: the clock, memory, processes, the disk. That is never told as its own."""
+"""What of the place may be at fault when a submission fails: the clock, memory, processes, the disk.
+That is never told as its own.
+"""
 
 import sys
 import tempfile
@@ -9,7 +11,13 @@ from grader.line.process import NOT_STARTED
 
 ROOM_LIMIT = 1 << 18  # bytes that a worker may need for its temporary files
 SIGNS = (
-    NOT_STARTED, "it ran longer than", "it did not load within", "did not start within", "(signal ", "MemoryError", "can't start new thread",
+    NOT_STARTED,
+    "it ran longer than",
+    "it did not load within",
+    "did not start within",
+    "(signal ",
+    "MemoryError",
+    "can't start new thread",
     *(f"[Errno {number}]" for number in PLACE_ERRORS),
 )  # in what a failure says
 SIGNS_ELSEWHERE = ("its process ended by itself", "its process closed the line")
@@ -20,9 +28,11 @@ class PlaceError(Exception):
 
 
 def may_be_the_place(submission, elsewhere=False):
-    """Return whether a submission of a result may have failed for what others did at the same time, or for a want of the place.
+    """Return whether a submission of a result may have failed for what others did at the same time,
+    or for a want of the place.
 
-    elsewhere: a client such as ssh or srun stands before the interpreter; it ends too when its connection or its job does.
+    elsewhere: a client such as ssh or srun stands before the interpreter;
+    it ends too when its connection or its job does.
     """
     failures = [mark["failure"] for mark in submission["marks"] if mark["failure"]]
     texts = [submission["reason"], *(failure[field] for failure in failures for field in ("reason", "got"))]
@@ -33,7 +43,10 @@ def may_be_the_place(submission, elsewhere=False):
 def check_python():
     """PlaceError where the interpreter cannot grade."""
     if sys.flags.optimize > 1:
-        raise PlaceError("this Python drops docstrings (-OO, PYTHONOPTIMIZE), and those of the tests are the contract: run it without")
+        raise PlaceError(
+            "this Python drops docstrings (-OO, PYTHONOPTIMIZE), and those of the tests are the contract: "
+            "run it without"
+        )
 
 
 def check_kit():
@@ -41,7 +54,9 @@ def check_kit():
     try:
         originals()
     except (OSError, ValueError, RecursionError) as error:
-        raise PlaceError(f"this kit is damaged, get it anew: {ORIGINALS}: {getattr(error, 'strerror', None) or error}") from error
+        raise PlaceError(
+            f"this kit is damaged, get it anew: {ORIGINALS}: {getattr(error, 'strerror', None) or error}"
+        ) from error
 
 
 def check_room():
@@ -50,4 +65,6 @@ def check_room():
         with tempfile.TemporaryFile() as file:
             file.write(bytes(ROOM_LIMIT))
     except OSError as error:
-        raise PlaceError(f"no temporary files can be written ({error.strerror}): make room, or set TMPDIR to a folder with some") from error
+        raise PlaceError(
+            f"no temporary files can be written ({error.strerror}): make room, or set TMPDIR to a folder with some"
+        ) from error

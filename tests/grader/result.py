@@ -91,26 +91,36 @@ class Mark:
             self.failures.sort(key=lambda failure: failure.clause != self.wanted)
 
     def traps(self):
-        """Return [(number of the failure that is told, how many are like it)]: one trap once, one exception in one line, one result."""
+        """Return [(number of the failure that is told, how many are like it)]:
+        one trap once, one exception in one line, one result.
+        """
         group_of, counts = {}, {}
         for number, failure in enumerate(self.failures):
             alike = [(failure.clause, failure.because)] if failure.because else []
-            alike.append((failure.clause, failure.cause, failure.place) if failure.place else (failure.clause, failure.expected, failure.got))
+            alike.append(
+                (failure.clause, failure.cause, failure.place)
+                if failure.place
+                else (failure.clause, failure.expected, failure.got)
+            )
             first = next((group_of[kind] for kind in alike if kind in group_of), number)
             group_of.update((kind, first) for kind in alike if kind not in group_of)
             counts[first] = counts.get(first, 0) + 1
         return list(counts.items()) or [(0, 1)]
 
     def by_clause(self):
-        """Return {clause: verdict}: a clause fails with a row of it; rows that an end of the process kept from running were not run.
+        """Return {clause: verdict}: a clause fails with a row of it;
+        rows that an end of the process kept from running were not run.
 
         A failure outside the rows counts for the first clause when no row failed, and the rest was not run.
         """
         if self.verdict != FAILED:
             return dict.fromkeys(self.clauses, self.verdict)
-        failed = {failure.clause for failure in self.failures if failure.clause and not failure.follows} or {self.clauses[0]}
+        failed = {failure.clause for failure in self.failures if failure.clause and not failure.follows} or {
+            self.clauses[0]
+        }
         unseen = {failure.clause for failure in self.failures if failure.follows}
-        if any(failure.clause is None for failure in self.failures):  # it ended the test, and nobody knows what was to come
+        # it ended the test, and nobody knows what was to come
+        if any(failure.clause is None for failure in self.failures):
             unseen.update(self.clauses)
         return {
             clause: FAILED if clause in failed else NOT_RUN if clause in unseen else PASSED
@@ -119,19 +129,26 @@ class Mark:
 
 
 def hints_of(text):
-    """Return {clause: hint} of a test's docstring, which says `Hint P5: ...`, or `Hint: ...` for every clause, kept under ""."""
+    """Return {clause: hint} of a test's docstring, which says `Hint P5: ...`,
+    or `Hint: ...` for every clause, kept under "".
+    """
     parts = re.split(r"^ *Hint ?([A-Z]\d+)?: ", text, flags=re.MULTILINE)[1:]
     return {clause or "": " ".join(hint.split()) for clause, hint in zip(parts[::2], parts[1::2])}
 
 
 def verdicts_by_clause(marks):
-    """Return {function: {clause: verdict}}, clauses in the order of the contract, each once: with the test that names it first."""
+    """Return {function: {clause: verdict}}, clauses in the order of the contract, each once:
+    with the test that names it first.
+    """
     functions, owner = {mark.function: {} for mark in marks}, {}
     for mark in marks:
         for clause, verdict in mark.by_clause().items():
             verdicts = functions[owner.setdefault(clause, mark.function)]
             verdicts[clause] = min(verdict, verdicts.get(clause, PASSED), key=GRAVEST.index)
-    return {function: dict(sorted(verdicts.items(), key=lambda item: place_of(item[0]))) for function, verdicts in functions.items()}
+    return {
+        function: dict(sorted(verdicts.items(), key=lambda item: place_of(item[0])))
+        for function, verdicts in functions.items()
+    }
 
 
 def place_of(clause):
@@ -146,7 +163,9 @@ def seed_lines(result):
 
 
 def sandbox_lines(result):
-    """Return the line that tells what for every submission was closed in, and why not for the rest; none where none started."""
+    """Return the line that tells what for every submission was closed in, and why not for the rest;
+    none where none started.
+    """
     started = [entry for entry in result["submissions"] if entry["closed_in"] or entry["why_not"]]
     if not started:
         return []
@@ -163,7 +182,9 @@ def told(failure, verdict):
     Of a function that is not written yet no why: a trap is not news then.
     """
     replies = [(f"reply {number}", reply) for number, reply in enumerate(failure["replies"], start=1)]
-    call, *rest = [(label, failure[field]) for label, field in LABELS.items() if not (verdict == WAITING and field == "because")]
+    call, *rest = [
+        (label, failure[field]) for label, field in LABELS.items() if not (verdict == WAITING and field == "because")
+    ]
     return [(label, text) for label, text in [call, *replies, *rest] if text]
 
 
@@ -173,17 +194,49 @@ NUMBER_LIMIT = 1_000_000_000
 NUMBER, TEXT, OPTIONAL, TEXTS = (int, float), (str,), (str, type(None)), (list,)
 FIELDS = {
     "a result": {
-        "schema": (int,), "lab": TEXT, "kit": TEXT, "limits": (dict,), "seed": (int,), "complete": (bool,), "missing": TEXTS, "left_out": TEXTS,
-        "started": TEXT, "seconds": NUMBER, "tests": (list,), "points": (dict,), "submissions": (list,),
+        "schema": (int,),
+        "lab": TEXT,
+        "kit": TEXT,
+        "limits": (dict,),
+        "seed": (int,),
+        "complete": (bool,),
+        "missing": TEXTS,
+        "left_out": TEXTS,
+        "started": TEXT,
+        "seconds": NUMBER,
+        "tests": (list,),
+        "points": (dict,),
+        "submissions": (list,),
     },
     "a test": {"name": TEXT, "function": TEXT, "title": TEXT, "clauses": TEXTS},
     "a submission": {
-        "name": TEXT, "path": TEXT, "passed": (int,), "total": (int,), "seconds": NUMBER, "reason": OPTIONAL, "first_failing": OPTIONAL,
-        "clauses": (dict,), "marks": (list,), "digest": TEXT, "edits": TEXTS, "closed_in": TEXTS, "why_not": TEXT,
-        "id": TEXT, "late": (bool,), "notes": TEXTS, "export": TEXT, "attempt": (int,), "form": TEXT,
+        "name": TEXT,
+        "path": TEXT,
+        "passed": (int,),
+        "total": (int,),
+        "seconds": NUMBER,
+        "reason": OPTIONAL,
+        "first_failing": OPTIONAL,
+        "clauses": (dict,),
+        "marks": (list,),
+        "digest": TEXT,
+        "edits": TEXTS,
+        "closed_in": TEXTS,
+        "why_not": TEXT,
+        "id": TEXT,
+        "late": (bool,),
+        "notes": TEXTS,
+        "export": TEXT,
+        "attempt": (int,),
+        "form": TEXT,
     },
     "a mark": {"name": TEXT, "verdict": TEXT, "seconds": NUMBER, "failure": (dict, type(None)), "printed": TEXT},
-    "a failure": {"clause": TEXT, "sentence": TEXT, **dict.fromkeys(("call", "expected", "got", "reason", "because", "at"), OPTIONAL), "replies": TEXTS},
+    "a failure": {
+        "clause": TEXT,
+        "sentence": TEXT,
+        **dict.fromkeys(("call", "expected", "got", "reason", "because", "at"), OPTIONAL),
+        "replies": TEXTS,
+    },
 }  # a mark has the fields of its test besides
 
 
@@ -260,7 +313,9 @@ def check(kind, record):
         if field not in record:
             raise ValueError(f"{field} is missing in {kind}")
         if type(record[field]) not in types:
-            raise ValueError(f"{field} in {kind}: expected {types[0].__name__}, got {shortened(str(record[field]), 60)}")
+            raise ValueError(
+                f"{field} in {kind}: expected {types[0].__name__}, got {shortened(str(record[field]), 60)}"
+            )
         if types is NUMBER and not abs(record[field]) < NUMBER_LIMIT:  # JSON has 1e999, which is infinite here
             raise ValueError(f"{field} in {kind}: expected a number below {NUMBER_LIMIT:,}")
         if types is TEXTS and any(type(part) is not str for part in record[field]):
@@ -277,7 +332,9 @@ def check_result(result):
         if not test["clauses"]:
             raise ValueError(f"clauses of {test['name']}: expected one at least")
     points = result["points"].values()
-    if set(result["points"]) != {test["function"] for test in result["tests"]} or any(type(each) not in NUMBER or not 0 <= each < NUMBER_LIMIT for each in points):
+    if set(result["points"]) != {test["function"] for test in result["tests"]} or any(
+        type(each) not in NUMBER or not 0 <= each < NUMBER_LIMIT for each in points
+    ):
         raise ValueError("points: expected a number for each function")
     for submission in result["submissions"]:
         check_submission(submission, result["tests"])
@@ -295,7 +352,9 @@ def check_submission(submission, tests):
             raise ValueError(f"verdict of {submission['name']}: {shortened(str(verdict), 60)}")
     told = [{field: mark.get(field) for field in FIELDS["a test"]} for mark in submission["marks"]]
     if told and told != [{field: test[field] for field in FIELDS["a test"]} for test in tests]:
-        raise ValueError(f"marks of {submission['name']}: expected one for each of the {len(tests)} tests, with what is said of it")
+        raise ValueError(
+            f"marks of {submission['name']}: expected one for each of the {len(tests)} tests, with what is said of it"
+        )
     if submission["passed"] != sum(mark["verdict"] == PASSED for mark in submission["marks"]):
         raise ValueError(f"passed of {submission['name']}: expected the number of its marks that say so")
 
@@ -304,7 +363,9 @@ def check_submission(submission, tests):
 
 
 def row_of(result, submission):
-    """Return a submission with a status, remarks, points (None when it did not run), and one mark per test of the result, in their order."""
+    """Return a submission with a status, remarks, points (None when it did not run),
+    and one mark per test of the result, in their order.
+    """
     given = {mark["name"]: mark for mark in submission["marks"]}
     blank = {"verdict": NOT_RUN, "seconds": 0.0, "failure": None, "printed": ""}
     marks = [{**blank, **test, **given.get(test["name"], {})} for test in result["tests"]]
@@ -315,13 +376,32 @@ def row_of(result, submission):
         mark.update(max_points=worth, points=worth if mark["verdict"] == PASSED else 0)
     row = {"status": status, **submission, "marks": marks, "passed": passed, "total": len(marks)}
     row["points"] = None if row["reason"] else points_of(result["points"], marks, PASSED)
-    return {**row, "remarks": [f"{row['status']}: {row['reason']}"] * bool(row["reason"]) + ["late"] * row["late"] + row["notes"] + row["edits"]}
+    return {
+        **row,
+        "remarks": [f"{row['status']}: {row['reason']}"] * bool(row["reason"])
+        + ["late"] * row["late"]
+        + row["notes"]
+        + row["edits"],
+    }
 
 
 def rows_of(result):
     """Return a row for each submission; those that were not graded come last, and say so."""
-    absent = {"path": "", "seconds": 0.0, "reason": "the grading was interrupted before it", "first_failing": None, "marks": [], "clauses": {},
-              "edits": [], "id": "", "late": False, "notes": [], "export": "", "attempt": 0, "form": ""}
+    absent = {
+        "path": "",
+        "seconds": 0.0,
+        "reason": "the grading was interrupted before it",
+        "first_failing": None,
+        "marks": [],
+        "clauses": {},
+        "edits": [],
+        "id": "",
+        "late": False,
+        "notes": [],
+        "export": "",
+        "attempt": 0,
+        "form": "",
+    }
     missing = [{**absent, "name": name, "status": NOT_GRADED} for name in result["missing"]]
     return [row_of(result, submission) for submission in [*result["submissions"], *missing]]
 
@@ -335,7 +415,9 @@ def points_line(result):
 
 
 def alike(result):
-    """Return lists of the names of submissions that have the same form (see intake/forms.py), where more than one has."""
+    """Return lists of the names of submissions that have the same form (see intake/forms.py),
+    where more than one has.
+    """
     groups = {}
     for submission in result["submissions"]:
         if submission["form"]:
@@ -357,7 +439,12 @@ def functions_of(result):
 def clauses_of(result):
     """Return {clause: its place in the order of the contract}; a clause that only a failure names comes last."""
     clauses = [clause for test in result["tests"] for clause in test["clauses"]]
-    clauses += [mark["failure"]["clause"] for submission in result["submissions"] for mark in submission["marks"] if mark["failure"]]
+    clauses += [
+        mark["failure"]["clause"]
+        for submission in result["submissions"]
+        for mark in submission["marks"]
+        if mark["failure"]
+    ]
     return {clause: place for place, clause in enumerate(dict.fromkeys(clauses))}
 
 

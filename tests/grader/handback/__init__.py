@@ -60,7 +60,11 @@ class HandBack:
     def give(self, result, submissions):
         """Write what is wanted of a result; return (lines that say so, what could not be written)."""
         lines, faults = [], []
-        writers = {"gradebook": self.give_gradebook, "feedback": self.give_feedback, "export_for_similarity": self.give_sources}
+        writers = {
+            "gradebook": self.give_gradebook,
+            "feedback": self.give_feedback,
+            "export_for_similarity": self.give_sources,
+        }
         for option, write_one in writers.items():
             if getattr(self.options, option) is None:
                 continue

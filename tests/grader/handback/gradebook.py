@@ -1,6 +1,7 @@
 """A sheet of grades that Moodle, Canvas or another platform exported, to go back with the grades of a result in it.
 
-Who did not run, and who handed in nothing, keeps the cell as it came: a 0 would be a grade, and the instructor's to give.
+Who did not run, and who handed in nothing, keeps the cell as it came:
+a 0 would be a grade, and the instructor's to give.
 """
 
 import re
@@ -13,7 +14,13 @@ from grader.text import visible
 
 GRADES = {"grade", "bewertung", "note", "calificación", "valutazione", "nota", "score", "points", "total score"}
 MOST = {
-    "maximum grade", "max points", "bestwertung", "note maximale", "calificación máxima", "valutazione massima", "nota máxima",
+    "maximum grade",
+    "max points",
+    "bestwertung",
+    "note maximale",
+    "calificación máxima",
+    "valutazione massima",
+    "nota máxima",
 }
 LOCKED = "grade can be changed"  # Moodle leaves a grade as it is where this says No
 KEPT = ("EX", "N/A")  # Canvas: excused, and not assigned
@@ -39,7 +46,9 @@ class Gradebook:
         columns = self.sheet.columns({part}) or [place for place, each in enumerate(heads) if part and part in each]
         if len(columns) != 1:
             wrong = f"no column is called {head!r}" if not columns else f"{len(columns)} columns are called {head!r}"
-            raise UsageError(f"--grade-column: {wrong}; {self.sheet.path} has {self.sheet.some_heads(range(len(heads)))}")
+            raise UsageError(
+                f"--grade-column: {wrong}; {self.sheet.path} has {self.sheet.some_heads(range(len(heads)))}"
+            )
         return columns[0]
 
     def found(self, lab):
@@ -95,13 +104,20 @@ class Gradebook:
                 texts[person.row, self.column] = str(points)
         with_one = {person.row for person in found.values()}
         unknown = [place for place in range(len(there)) if place not in found and place not in several]
-        return self.sheet.filled(texts), [*self.told(texts, total), *lists({
-            "In the sheet, and handed in nothing": [person.name for person in self.people if person.row not in with_one],
-            "Handed in, and not in the sheet": [there[place]["name"] for place in unknown],
-            "Fit more than one row, or share one": [there[place]["name"] for place in several],
-            "Did not run: the cell is as it was": empty,
-            "Excused or locked: the cell is as it was": kept,
-        })]
+        return self.sheet.filled(texts), [
+            *self.told(texts, total),
+            *lists(
+                {
+                    "In the sheet, and handed in nothing": [
+                        person.name for person in self.people if person.row not in with_one
+                    ],
+                    "Handed in, and not in the sheet": [there[place]["name"] for place in unknown],
+                    "Fit more than one row, or share one": [there[place]["name"] for place in several],
+                    "Did not run: the cell is as it was": empty,
+                    "Excused or locked: the cell is as it was": kept,
+                }
+            ),
+        ]
 
     def told(self, texts, total):
         most = self.most()

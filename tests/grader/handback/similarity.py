@@ -18,8 +18,9 @@ from grader.reports.csv import cell
 
 SLUG_LIMIT = 60  # characters of the name of a folder
 HEADS = ("filename", "full_name", "id", "label")
-COMMANDS = """Each folder in submissions/ holds one submission; info.csv says whose it is. The names of the folders hold the students'
-names: MOSS and the web form of Dolos send them to another machine. A tool finds what is alike, not who has copied.
+COMMANDS = """Each folder in submissions/ holds one submission; info.csv says whose it is. The names of the folders hold
+the students' names: MOSS and the web form of Dolos send them to another machine. A tool finds what is alike, not who
+has copied.
 
 JPlag   java -jar jplag.jar -l python3 -bc base submissions
 MOSS    ./moss -l python -d -b base/{lab}.py submissions/*/*.py

@@ -94,7 +94,9 @@ def reason_of(error):
 
 
 def places_of(entries, refused):
-    """Return {parts of a name: entry}: of two entries of one name the last counts, as for other programs; note the others."""
+    """Return {parts of a name: entry}: of two entries of one name the last counts, as for other programs;
+    note the others.
+    """
     places = {}
     for entry in entries:
         try:
@@ -109,7 +111,9 @@ def places_of(entries, refused):
 
 
 def size_of(entry, name):
-    """Return how many bytes of an entry of this name are read: 0 of what is not needed, and of a zip that is too large."""
+    """Return how many bytes of an entry of this name are read:
+    0 of what is not needed, and of a zip that is too large.
+    """
     suffix = Path(name).suffix.lower()
     if suffix == ".zip":
         return entry.file_size if entry.file_size <= ZIP_LIMIT else 0
@@ -147,7 +151,9 @@ def content_of(archive, entry, size):
 
 
 def name_of(entry):
-    """Return an entry's name: many programs write UTF-8 without saying so, and zipfile takes it for a code page of DOS."""
+    """Return an entry's name: many programs write UTF-8 without saying so,
+    and zipfile takes it for a code page of DOS.
+    """
     if not entry.flag_bits & UTF_8:
         with contextlib.suppress(UnicodeError):
             return entry.filename.encode("cp437").decode("utf-8")
@@ -157,7 +163,8 @@ def name_of(entry):
 def safe_parts(entry):
     """Return the parts of an entry's name; ValueError when they lead elsewhere, or the entry is a link or a device."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
-    parts = tuple(part for part in name_of(entry).replace("\\", "/").split("/") if part not in ("", "."))  # "./a", "/a": a
+    # "./a", "/a": a
+    parts = tuple(part for part in name_of(entry).replace("\\", "/").split("/") if part not in ("", "."))
     if not parts or any(part == ".." or ":" in part or "\0" in part for part in parts):
         raise ValueError("its name leads elsewhere")
     if len(parts) > DEPTH_LIMIT or any(len(part) > NAME_LIMIT for part in parts):

@@ -1,4 +1,5 @@
-"""The form of a submission: what is left without comments, docstrings, blanks, its own names and the order of functions.
+"""The form of a submission: what is left without comments, docstrings, blanks,
+its own names and the order of functions.
 
 Submissions of one form say the same. The text is a stranger's: a scanner reads it once from the start to the end, and
 nothing parses it.

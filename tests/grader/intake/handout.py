@@ -20,7 +20,9 @@ COMPARE_LIMIT = 10.0  # seconds that its process may take
 
 @functools.lru_cache(maxsize=None)
 def originals():
-    """Return what originals.json holds; ValueError or OSError where it cannot be read, since no grade is right without it."""
+    """Return what originals.json holds; ValueError or OSError where it cannot be read,
+    since no grade is right without it.
+    """
     found = json.loads(ORIGINALS.read_text(encoding="utf-8"))
     if type(found) is not dict or any(type(found.get(part)) is not dict for part in ("starter", "sha256")):
         raise ValueError("starter and sha256: expected objects")
@@ -43,7 +45,9 @@ def exceptions_of(lab):
         bases = re.findall(r"\w+", header[2]) if header else []
         if bases and all(base in found or is_builtin_exception(base) for base in bases):
             found[header[1]] = bases
-    return {name: [base for base in bases if base in found or is_builtin_exception(base)] for name, bases in found.items()}
+    return {
+        name: [base for base in bases if base in found or is_builtin_exception(base)] for name, bases in found.items()
+    }
 
 
 def is_builtin_exception(name):
@@ -52,7 +56,9 @@ def is_builtin_exception(name):
 
 
 def provided_value(lab, name):
-    """Return the value of a constant that a lab provides, as it was handed out and whatever a submission makes of it."""
+    """Return the value of a constant that a lab provides,
+    as it was handed out and whatever a submission makes of it.
+    """
     import ast  # by the tests that need it alone
 
     statement = ast.parse(originals()["starter"][f"{lab}.py"]["provided"][name]).body[0]
@@ -83,7 +89,9 @@ def changed_files(names=None):
 
 
 def definitions(source):
-    """Return {name: number of the line} of the functions that a source defines at its top, each by its first definition."""
+    """Return {name: number of the line} of the functions that a source defines at its top,
+    each by its first definition.
+    """
     found = {}
     for number, line in enumerate(source.split("\n"), start=1):
         words = line.split(None, 3)[:3] if line.startswith(("def ", "async def ")) else []
@@ -94,19 +102,24 @@ def definitions(source):
 
 
 def changed_parts(lab, source):
-    """Return a sentence for each function to write that is missing or takes other parameters, and one for changed parts."""
+    """Return a sentence for each function to write that is missing or takes other parameters,
+    and one for changed parts.
+    """
     return [note for notes in differences(lab, source) for note in notes]
 
 
 def differences(lab, source):
-    """Return two lists of sentences: what is wrong with the functions to write, and what of the provided parts is changed.
+    """Return two lists of sentences: what is wrong with the functions to write,
+    and what of the provided parts is changed.
 
     Most submissions hold all that was provided as it was. For the others a process of its own parses the source.
     """
     original = originals()["starter"].get(f"{lab}.py", {"to_write": {}, "provided": {}})
     text = "\n" + "\n".join(line.rstrip() for line in source.split("\n")) + "\n"
     headers = original["to_write"]
-    if all(f"\n{part}" in text for part in original["provided"].values()) and all(text.count(f"\n{header}\n") == 1 for header in headers.values()):
+    if all(f"\n{part}" in text for part in original["provided"].values()) and all(
+        text.count(f"\n{header}\n") == 1 for header in headers.values()
+    ):
         return [], []
     found = compared(source, original)
     if found is None:
@@ -129,7 +142,11 @@ def differences(lab, source):
 def meant_instead(lab, name, source):
     """Return "; is X (line N) meant?" for the function of a submission whose name is most like a missing one, or ""."""
     original, defined = originals()["starter"].get(f"{lab}.py", {"to_write": {}, "provided": {}}), definitions(source)
-    others = [other for other in defined if other not in original["to_write"] and other not in original["provided"] and len(other) < 2 * len(name)]
+    others = [
+        other
+        for other in defined
+        if other not in original["to_write"] and other not in original["provided"] and len(other) < 2 * len(name)
+    ]
     near = nearest(name, others)
     return f"; is {near} (line {defined[near]}) meant?" if near else ""
 
@@ -149,7 +166,9 @@ def compared(source, original):
     question = json.dumps({"source": source, "provided": original["provided"], "to_write": original["to_write"]})
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "timeout": COMPARE_LIMIT, "check": True}
     try:
-        done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", COMPARE], input=question.encode("ascii"), **options)
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-B", "-c", COMPARE], input=question.encode("ascii"), **options
+        )
         return json.loads(done.stdout)
     except (subprocess.SubprocessError, OSError, ValueError):
         return None

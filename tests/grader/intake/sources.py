@@ -1,4 +1,6 @@
-"""The files of a submission: which lab they are of, and their texts. They are a stranger's, so every reading is bounded."""
+"""The files of a submission: which lab they are of, and their texts.
+They are a stranger's, so every reading is bounded.
+"""
 
 import codecs
 import re
@@ -16,9 +18,30 @@ HEAD_LIMIT = 400  # bytes of a line in which an encoding is looked for
 CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]{1,40})")  # as Python finds it
 BLANK = re.compile(rb"[ \t\f]*(#|$)")  # a first line after which the second may name an encoding
 ENCODINGS = {  # as codecs.lookup names them; there are others that take very long to decode
-    "ascii", "utf-8", "utf-8-sig", *(f"iso8859-{part}" for part in range(1, 17)), *(f"cp125{digit}" for digit in range(9)),
-    "cp437", "cp850", "cp852", "cp866", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic",
-    "gb2312", "gbk", "gb18030", "big5", "big5hkscs", "cp950", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949",
+    "ascii",
+    "utf-8",
+    "utf-8-sig",
+    *(f"iso8859-{part}" for part in range(1, 17)),
+    *(f"cp125{digit}" for digit in range(9)),
+    "cp437",
+    "cp850",
+    "cp852",
+    "cp866",
+    "koi8-r",
+    "koi8-u",
+    "mac-roman",
+    "mac-cyrillic",
+    "gb2312",
+    "gbk",
+    "gb18030",
+    "big5",
+    "big5hkscs",
+    "cp950",
+    "shift_jis",
+    "cp932",
+    "euc_jp",
+    "euc_kr",
+    "cp949",
 }
 
 
@@ -27,7 +50,9 @@ class Unreadable(Exception):
 
 
 def lab_of(path):
-    """Return the lab that a file is a submission of (anna_lee_123_ticket_triage-1.py is one of ticket_triage), or None."""
+    """Return the lab that a file is a submission of (anna_lee_123_ticket_triage-1.py is one of ticket_triage),
+    or None.
+    """
     return max((lab for lab in LABS if is_of(handed_in(path.name).file, lab)), key=len, default=None)
 
 
@@ -39,13 +64,17 @@ def read_sources(path, lab):
     sources = {lab: read_source(path)}
     size = len(sources[lab].encode())
     if path.name == f"{lab}.py":
-        siblings = [sibling for sibling in path.parent.glob("*.py") if sibling.stem.isidentifier() and sibling.stem != lab]
+        siblings = [
+            sibling for sibling in path.parent.glob("*.py") if sibling.stem.isidentifier() and sibling.stem != lab
+        ]
         for sibling in sorted(siblings)[:SIBLINGS_LIMIT]:
             try:
                 text = read_source(sibling)
                 size += len(text.encode())
                 if size > SOURCES_LIMIT:
-                    raise Unreadable(f"{sibling.name} is left out: the files together have more than {SOURCES_LIMIT:,} bytes")
+                    raise Unreadable(
+                        f"{sibling.name} is left out: the files together have more than {SOURCES_LIMIT:,} bytes"
+                    )
             except Unreadable as error:
                 text = f"raise ImportError({str(error)!r})"
             sources[sibling.stem] = text
@@ -78,7 +107,9 @@ def read_source(path):
 
 
 def source_encoding(data):
-    """Return the encoding that a source file names in its first two lines, else UTF-8; LookupError when it is none of ENCODINGS."""
+    """Return the encoding that a source file names in its first two lines, else UTF-8;
+    LookupError when it is none of ENCODINGS.
+    """
     first, second = [line[:HEAD_LIMIT] for line in (data[: 2 * HEAD_LIMIT].splitlines() + [b"", b""])[:2]]
     is_utf_8 = first.startswith(codecs.BOM_UTF8)
     named = CODING.match(first[3:] if is_utf_8 else first) or (BLANK.match(first) and CODING.match(second))

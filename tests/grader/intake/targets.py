@@ -14,14 +14,26 @@ from grader.intake.sources import LABS, lab_of
 from grader.text import look_of
 
 # what systems, editors and archives leave: it is nobody's submission
-SYSTEM = re.compile(r"\.(git|svn|hg|DS_Store|idea|vscode|venv|ipynb_checkpoints|Trash.*|_.*)$|__MACOSX$|__pycache__$|node_modules$|Thumbs\.db$|~\$|\.~lock\.|desktop\.ini$")
+SYSTEM = re.compile(
+    r"\.(git|svn|hg|DS_Store|idea|vscode|venv|ipynb_checkpoints|Trash.*|_.*)$|__MACOSX$|__pycache__$|node_modules$"
+    r"|Thumbs\.db$|~\$|\.~lock\.|desktop\.ini$"
+)
 OTHER_ROOMS = ("solution", "tests", "scenario")  # of a kit that was handed in whole
 SHOWN = 3  # names of files in a reason
-ADVICE = {".ipynb": "export it as a .py file", ".txt": "name it .py", ".gz": "unpack it", ".rar": "unpack it", ".7z": "unpack it"}
+ADVICE = {
+    ".ipynb": "export it as a .py file",
+    ".txt": "name it .py",
+    ".gz": "unpack it",
+    ".rar": "unpack it",
+    ".7z": "unpack it",
+}
 
-Submission = collections.namedtuple("Submission", "name place id late notes export attempt", defaults=("", False, (), "", 1))
+Submission = collections.namedtuple(
+    "Submission", "name place id late notes export attempt", defaults=("", False, (), "", 1)
+)
 # place: the path of its file, or a text that says why there is none; notes: what is to know beside the verdict;
-# export: the name of the file or folder (with a slash) as the platform gave it; attempt: a number from 1, 0 where nothing was handed in
+# export: the name of the file or folder (with a slash) as the platform gave it
+# attempt: a number from 1, 0 where nothing was handed in
 RESET = "; python verify.py starter --reset --lab {} gives you the original"
 CLAUSE = re.compile(r"[A-Za-z]\d{1,2}")
 
@@ -67,7 +79,9 @@ def place_in(folder, lab):
 
 
 def choose(files, lab, folder):
-    """Return (place, notes): the lab's file among those that one student handed in, or the only Python file of another name."""
+    """Return (place, notes): the lab's file among those that one student handed in,
+    or the only Python file of another name.
+    """
     found = [path for path in files if is_submission(path, lab)]
     python = [path for path in files if path.suffix.lower() == ".py"]
     if len(found) == 1:
@@ -102,7 +116,10 @@ def from_zip(path, lab):
 
 def some(files, folder):
     """Return the first few of the files as a text, by the names under which they were handed in."""
-    names = [(path.relative_to(folder).parent / (handed_in(path.name).file or path.name)).as_posix() for path in files[:SHOWN]]
+    names = [
+        (path.relative_to(folder).parent / (handed_in(path.name).file or path.name)).as_posix()
+        for path in files[:SHOWN]
+    ]
     return ", ".join(names) + (", ..." if len(files) > SHOWN else "")
 
 
@@ -132,7 +149,14 @@ def find_class(folder, lab):
 
 def submission_of(name, number, entries, lab):
     """Return the Submission of a student, of whom these files and folders are: the newest attempt counts."""
-    newest = max(entries, key=lambda entry: (entry.is_dir() or is_submission(entry, lab), entry.suffix.lower() == ".py", handed_in(entry.name).attempt))
+    newest = max(
+        entries,
+        key=lambda entry: (
+            entry.is_dir() or is_submission(entry, lab),
+            entry.suffix.lower() == ".py",
+            handed_in(entry.name).attempt,
+        ),
+    )
     late, folder = handed_in(newest.name).late, newest.parent
     alone = [entry for entry in entries if entry.suffix.lower() == ".py"] == [newest]
     if newest.is_dir():
@@ -141,7 +165,8 @@ def submission_of(name, number, entries, lab):
         place, notes = newest, ()
     else:
         place, notes = choose([newest] if alone else entries, lab, folder)
-    others = [entry.name for entry in entries if entry != newest and handed_in(entry.name).file != ".txt"]  # Blackboard's own note on each attempt
+    # Blackboard's own note on each attempt
+    others = [entry.name for entry in entries if entry != newest and handed_in(entry.name).file != ".txt"]
     if others and isinstance(place, Path):
         shown = ", ".join(others[:SHOWN]) + (", ..." if len(others) > SHOWN else "")
         notes = (*notes, f"also handed in, and not graded: {shown}")
@@ -156,7 +181,9 @@ def refuse_class_of_classes(path, found, lab):
         if entry.is_dir() and not entry.is_symlink() and not is_system(entry):
             inside = [each for each in find_class(entry, lab)[0] if isinstance(each.place, Path)]
             if len(inside) > 1:
-                raise UsageError(f"{path}: this looks like a folder of classes: name the one that is meant, such as {entry}")
+                raise UsageError(
+                    f"{path}: this looks like a folder of classes: name the one that is meant, such as {entry}"
+                )
 
 
 def find_target(path, lab, for_one):
@@ -172,11 +199,19 @@ def find_target(path, lab, for_one):
         raise UsageError(f"{path}: {wrong if path.exists() else 'no such file or folder' + meant_instead(path, lab)}")
     found, left_out = find_class(path, lab)
     graded = [each for each in found if isinstance(each.place, Path) and each.name not in ("starter", lab)]
-    name, place = path.resolve().name, next((file for file in (path / f"{lab}.py", path / "starter" / f"{lab}.py") if file.is_file()), None)
+    name, place = path.resolve().name, next(
+        (file for file in (path / f"{lab}.py", path / "starter" / f"{lab}.py") if file.is_file()), None
+    )
     if place and graded and path.resolve() != KIT:
-        raise UsageError(f"{path}: {lab}.py is in the same folder as submissions ({', '.join(each.name for each in graded[:SHOWN])}): name the file or the submissions")
+        raise UsageError(
+            f"{path}: {lab}.py is in the same folder as submissions "
+            f"({', '.join(each.name for each in graded[:SHOWN])}): name the file or the submissions"
+        )
     if for_one and not place and len(graded) > 1:
-        raise UsageError(f"{path}: this looks like a class of {len(graded)}, and the report is of one submission: name it, such as {graded[0].place}")
+        raise UsageError(
+            f"{path}: this looks like a class of {len(graded)}, and the report is of one submission: "
+            f"name it, such as {graded[0].place}"
+        )
     if place or for_one:
         place, notes = (place, ()) if place else place_in(path, lab)
         return [Submission(name, place, notes=notes)], [], False
@@ -189,7 +224,9 @@ def find_target(path, lab, for_one):
 
 
 def under_another_name(folder, lab):
-    """Return "; is FILE the one? ..." for a file in starter/ whose name is like the one that a lab's file has, or ""."""
+    """Return "; is FILE the one? ..." for a file in starter/ whose name is like the one that a lab's file has,
+    or "".
+    """
     entries = [entry for entry in sorted(folder.iterdir()) if entry.is_file() and not entry.suffix.startswith(".bak")]
     others = [entry.name for entry in entries if entry.name not in originals()["starter"] and not is_system(entry)]
     like = next((name for name in others if name.lower().startswith(lab)), None) or nearest(f"{lab}.py", others)
@@ -200,7 +237,9 @@ def under_another_name(folder, lab):
 
 
 def meant_instead(path, lab):
-    """Return what somebody may have meant by a target that is not there: a part of the tests, the file that is gone, a name."""
+    """Return what somebody may have meant by a target that is not there:
+    a part of the tests, the file that is gone, a name.
+    """
     if path.resolve().parent == KIT / "starter" and path.name in originals()["starter"]:
         missing = lab_of(path) or lab
         return under_another_name(path.parent, missing) or RESET.format(missing)
@@ -220,13 +259,17 @@ def find_in_zip(path, lab, for_one):
     except ArchiveError as error:
         raise UsageError(f"{path}: {error}") from error
     inside = [entry for entry in folder.iterdir() if not is_system(entry)]
-    if len(inside) == 1 and inside[0].is_dir() and not handed_in(inside[0].name).known:  # a folder that was packed as a whole
+    # a folder that was packed as a whole
+    if len(inside) == 1 and inside[0].is_dir() and not handed_in(inside[0].name).known:
         folder = inside[0]
     try:
         found, left_out, is_class = find_target(folder, lab, for_one)
     except UsageError as error:
         raise UsageError(str(error).replace(str(folder), str(path)) + told(refused)) from error
-    found = [each._replace(place=f"{each.place.name}: {Room.faults[each.place]}") if each.place in Room.faults else each for each in found]
+    found = [
+        each._replace(place=f"{each.place.name}: {Room.faults[each.place]}") if each.place in Room.faults else each
+        for each in found
+    ]
     if not is_class and not for_one and isinstance(found[0].place, str):
         raise UsageError(f"{path}: {found[0].place}")
     return found if is_class else [found[0]._replace(name=path.stem)], [*left_out, *refused], is_class
@@ -257,13 +300,20 @@ def find_targets(targets, lab, for_one=False):
 
 def with_own_names(submissions):
     """Return the submissions; where names look alike, the id, the place that each is from, or its number is added."""
-    for added in (lambda each, number: each.id, lambda each, number: each.place.parent.as_posix() if isinstance(each.place, Path) else "no file",
-                  lambda each, number: number):
+    for added in (
+        lambda each, number: each.id,
+        lambda each, number: each.place.parent.as_posix() if isinstance(each.place, Path) else "no file",
+        lambda each, number: number,
+    ):
         looks = collections.Counter(look_of(each.name) for each in submissions)
         if all(count == 1 for count in looks.values()):
             break
         submissions = [
-            each if looks[look_of(each.name)] == 1 or not added(each, number) else each._replace(name=f"{each.name} ({added(each, number)})")
+            (
+                each
+                if looks[look_of(each.name)] == 1 or not added(each, number)
+                else each._replace(name=f"{each.name} ({added(each, number)})")
+            )
             for number, each in enumerate(submissions, start=1)
         ]
     return submissions

@@ -14,7 +14,9 @@ from grader.text import visible, visible_lines
 
 
 def formats():
-    """Return {name: what it writes} of the formats: the modules in this folder, and the first lines of their docstrings."""
+    """Return {name: what it writes} of the formats:
+    the modules in this folder, and the first lines of their docstrings.
+    """
     found = {}
     for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
         with open(path, encoding="utf-8") as file:

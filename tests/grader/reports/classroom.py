@@ -13,7 +13,9 @@ LIMIT = 120_000  # bytes: the reporter reads an environment variable, and Linux 
 
 
 def report(result):
-    """The value of a step output that GitHub Classroom's reporter reads: base64 of JSON, with the points of each test."""
+    """The value of a step output that GitHub Classroom's reporter reads:
+    base64 of JSON, with the points of each test.
+    """
     row = only_row(result)
     for limit in (4000, 1000, 250, 60):
         tests = [classroom_test(mark, limit) for mark in row["marks"]]
@@ -35,6 +37,12 @@ def classroom_test(mark, limit):
     if len(message) > limit:
         message = f"{message[:limit]} ..."
     return {
-        "name": visible(mark["title"]), "status": "pass" if passed else "fail", "score": mark["points"], "message": message,
-        "test_code": "", "filename": "", "line_no": 0, "duration": round(mark["seconds"] * 1000),
+        "name": visible(mark["title"]),
+        "status": "pass" if passed else "fail",
+        "score": mark["points"],
+        "message": message,
+        "test_code": "",
+        "filename": "",
+        "line_no": 0,
+        "duration": round(mark["seconds"] * 1000),
     }

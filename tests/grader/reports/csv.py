@@ -9,7 +9,8 @@ from grader.result import PASSED, alike_with, functions_of, rows_of
 from grader.text import visible
 
 SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"  # with one of them a spreadsheet takes a cell for a formula
-FORMULA = re.compile(f"(^|[,;|\t])([ \u3000\"']*)(?=[{SIGNS}])")  # at the start, or where another separator splits the cell
+# at the start, or where another separator splits the cell
+FORMULA = re.compile(f"(^|[,;|\t])([ \u3000\"']*)(?=[{SIGNS}])")
 
 
 def cell(value):
@@ -22,8 +23,18 @@ def cell(value):
 
 HEADS = ("name", "passed", "total", "percent")  # then a column per function
 MORE = (
-    "first failing clause", "status", "reason", "id", "late", "notes", "changed what is provided", "points", "max points",
-    "file", "attempt", "same form as",
+    "first failing clause",
+    "status",
+    "reason",
+    "id",
+    "late",
+    "notes",
+    "changed what is provided",
+    "points",
+    "max points",
+    "file",
+    "attempt",
+    "same form as",
 )
 
 

@@ -18,10 +18,24 @@ def report(result):
     for mark in row["marks"]:
         seen[mark["function"]] += 1
         passed = mark["verdict"] == PASSED
-        tests.append({
-            "name": visible(mark["title"]), "number": f"{functions.index(mark['function']) + 1}.{seen[mark['function']]}",
-            "score": mark["points"], "max_score": mark["max_points"], "status": "passed" if passed else "failed", "visibility": "visible",
-            "output": "" if passed else mark_text(mark), "output_format": "text",
-        })
-    output = "\n".join([f"{row['passed']} of {row['total']} passed", *map(visible, row["remarks"]), *seed_lines(result)])
-    return json.dumps({"output": output, "output_format": "text", "execution_time": row["seconds"], "tests": tests}, indent=1) + "\n"
+        tests.append(
+            {
+                "name": visible(mark["title"]),
+                "number": f"{functions.index(mark['function']) + 1}.{seen[mark['function']]}",
+                "score": mark["points"],
+                "max_score": mark["max_points"],
+                "status": "passed" if passed else "failed",
+                "visibility": "visible",
+                "output": "" if passed else mark_text(mark),
+                "output_format": "text",
+            }
+        )
+    output = "\n".join(
+        [f"{row['passed']} of {row['total']} passed", *map(visible, row["remarks"]), *seed_lines(result)]
+    )
+    return (
+        json.dumps(
+            {"output": output, "output_format": "text", "execution_time": row["seconds"], "tests": tests}, indent=1
+        )
+        + "\n"
+    )

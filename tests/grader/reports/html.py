@@ -43,36 +43,60 @@ def report(result):
         "single": len(rows) == 1, "class": len(rows) != 1,
         **(single_parts(result, rows[0]) if len(rows) == 1 else class_parts(result, rows)),
     }
-    template = re.sub(r"<!--when (\w+)-->\n(.*?)<!--end-->\n", lambda match: match[2] if parts[match[1]] else "", template, flags=re.DOTALL)
+    template = re.sub(
+        r"<!--when (\w+)-->\n(.*?)<!--end-->\n",
+        lambda match: match[2] if parts[match[1]] else "",
+        template,
+        flags=re.DOTALL,
+    )
     return re.sub(r"<!--(\w+)-->", lambda match: parts[match[1]], template)
+
+
+def notices_of(result, count):
+    """Return what is to know about a class of so many submissions before its table, as HTML."""
+    notices = []
+    if not result["complete"]:
+        notices.append(
+            f"The grading was interrupted. {len(result['missing']):,} of {count:,} submissions are not graded."
+        )
+    if result["left_out"]:
+        notices.append(f"{LEFT_OUT}: {', '.join(map(safe, result['left_out']))}")
+    groups = alike(result)
+    for names in groups[:GROUPS]:
+        notices.append(
+            f"The same but for names, comments, blanks and order: {', '.join(map(safe, names))}. "
+            "This is a hint, not a verdict."
+        )
+    if len(groups) > GROUPS:
+        notices.append(f"{len(groups) - GROUPS:,} more such groups are in the CSV.")
+    return notices
 
 
 def class_parts(result, rows):
     catalogue = Catalogue(rows, clauses_of(result))
     ran = [row["passed"] for row in rows if not row["reason"]]
-    notices = []
-    if not result["complete"]:
-        notices.append(f"The grading was interrupted. {len(result['missing']):,} of {len(rows):,} submissions are not graded.")
-    if result["left_out"]:
-        notices.append(f"{LEFT_OUT}: {', '.join(map(safe, result['left_out']))}")
-    groups = alike(result)
-    for names in groups[:GROUPS]:
-        notices.append(f"The same but for names, comments, blanks and order: {', '.join(map(safe, names))}. This is a hint, not a verdict.")
-    if len(groups) > GROUPS:
-        notices.append(f"{len(groups) - GROUPS:,} more such groups are in the CSV.")
     failed = {clause for row in rows for clause in catalogue.clauses(row)}
     return {
         "title": f"{safe(result['lab'])}: {len(rows):,} submissions",
-        "count": f"{len(rows):,}", "perfect": f"{sum(row['status'] == PASSED for row in rows):,}",
+        "count": f"{len(rows):,}",
+        "perfect": f"{sum(row['status'] == PASSED for row in rows):,}",
         "median": f"{statistics.median(ran):g}" if ran else "0",
-        "lost": f"{sum(row['status'] == DID_NOT_RUN for row in rows):,}", "notes": "".join(f"<p class=notice>{notice}</p>" for notice in notices),
+        "lost": f"{sum(row['status'] == DID_NOT_RUN for row in rows):,}",
+        "notes": "".join(f"<p class=notice>{notice}</p>" for notice in notices_of(result, len(rows))),
         "charts": score_chart(rows, len(result["tests"])) + clause_chart(result),
         "options": "".join(f"<option>{safe(clause)}" for clause in catalogue.order if clause in failed),
-        "groups": "".join(f"<th scope=colgroup colspan={count}>{safe(name.replace('_', ' '))}" for name, count in functions_of(result).items()),
-        "heads": "".join(f'<th scope=col title="{safe(test["title"])}">{safe(test["clauses"][0])}' for test in result["tests"]),
-        "tests": str(len(result["tests"])), "columns": f"<col><col class=few><col class=few><col class=mark span={max(len(result['tests']), 1)}>",
+        "groups": "".join(
+            f"<th scope=colgroup colspan={count}>{safe(name.replace('_', ' '))}"
+            for name, count in functions_of(result).items()
+        ),
+        "heads": "".join(
+            f'<th scope=col title="{safe(test["title"])}">{safe(test["clauses"][0])}' for test in result["tests"]
+        ),
+        "tests": str(len(result["tests"])),
+        "columns": f"<col><col class=few><col class=few><col class=mark span={max(len(result['tests']), 1)}>",
         "rows": "\n".join(matrix_row(row, catalogue) for row in rows),
-        "failures": catalogue.html(), "places": catalogue.places(),
+        "failures": catalogue.html(),
+        "places": catalogue.places(),
     }
 
 
@@ -81,7 +105,11 @@ def matrix_row(row, catalogue):
     points = "" if row["points"] in (None, row["passed"]) else f"{row['points']} points"
     about = " \u00b7 ".join(filter(None, [row["id"], "late" if row["late"] else "", points]))
     notes = [about, *row["notes"], *row["edits"]]
-    small = "".join(f"<small>{safe(note if len(note) < NOTE_LIMIT else note[:NOTE_LIMIT] + ' ...')}</small>" for note in notes if note)
+    small = "".join(
+        f"<small>{safe(note if len(note) < NOTE_LIMIT else note[:NOTE_LIMIT] + ' ...')}</small>"
+        for note in notes
+        if note
+    )
     head = f"<th scope=row>{safe(row['name'])}{small}"
     if row["reason"]:
         reason = f"{row['status']}: {row['reason']}"
@@ -126,7 +154,11 @@ class Catalogue:
 
     @staticmethod
     def clauses(row):
-        return [mark["failure"]["clause"] for mark in row["marks"] if mark["verdict"] != PASSED and mark["failure"] and not row["reason"]]
+        return [
+            mark["failure"]["clause"]
+            for mark in row["marks"]
+            if mark["verdict"] != PASSED and mark["failure"] and not row["reason"]
+        ]
 
     def html(self):
         ordered = sorted(self.asked.items(), key=lambda item: self.order.get(item[0][0], -1))
@@ -135,7 +167,8 @@ class Catalogue:
     def section(self, asked, known):
         clause, sentence, pairs = asked
         listed = "".join(
-            f"<li id={number}{'' if label == 'got' else f' data-label={label}'}><code>{safe(text)}</code> <small>{self.who(number)}</small>"
+            f"<li id={number}{'' if label == 'got' else f' data-label={label}'}><code>{safe(text)}</code> "
+            f"<small>{self.who(number)}</small>"
             for (label, text), number in sorted(known.items(), key=lambda item: -len(self.names[item[1]]))
         )
         return f"<section><h3><b>{safe(clause)}</b> {safe(sentence)}</h3>{described(pairs)}<ul>{listed}</ul></section>"
@@ -168,7 +201,8 @@ def described(pairs):
 
 def figure(title, spoken, drawing, width, height):
     return (
-        f"<figure><figcaption>{title}</figcaption><svg viewBox='0 0 {width} {height}' role=img aria-label=\"{title}. {spoken}\">"
+        f"<figure><figcaption>{title}</figcaption>"
+        f"<svg viewBox='0 0 {width} {height}' role=img aria-label=\"{title}. {spoken}\">"
         f"{drawing}</svg></figure>"
     )
 
@@ -185,10 +219,13 @@ def score_chart(rows, total):
         left, tall = step * (place + 1) if place else 0, height * count / top
         if count:
             kind = "" if place else " class=lost"
-            drawing += f"<rect{kind} x={left + 2:.1f} y={height + 24 - tall:.1f} width={wide - 4:.1f} height={tall:.1f} rx=2 />"
+            drawing += f"<rect{kind} x={left + 2:.1f} y={height + 24 - tall:.1f} "
+            drawing += f"width={wide - 4:.1f} height={tall:.1f} rx=2 />"
             drawing += f"<text x={left + wide / 2:.1f} y={height + 18 - tall:.1f}>{count}</text>"
         drawing += f"<text class=label x={left + wide / 2:.1f} y={height + 42}>{label if place else 'not run'}</text>"
-    spoken = "; ".join(f"{count} {'with ' * bool(place)}{label}" for place, (label, count) in enumerate(counts) if count)
+    spoken = "; ".join(
+        f"{count} {'with ' * bool(place)}{label}" for place, (label, count) in enumerate(counts) if count
+    )
     return figure("Submissions by tests passed", spoken, drawing, 480, height + 48)
 
 
@@ -198,7 +235,9 @@ def clause_chart(result, most=8):
     drawing = "" if worst else "<text class=label x=240 y=90>No clause fails.</text>"
     for place, (clause, count) in enumerate(worst):
         wide, y = 390 * count / worst[0][1], 14 + place * 23
-        drawing += f"<text class=name x=40 y={y + 12}>{safe(clause)}</text><rect x=48 y={y} width={wide:.1f} height=16 rx=2 />"
+        drawing += (
+            f"<text class=name x=40 y={y + 12}>{safe(clause)}</text><rect x=48 y={y} width={wide:.1f} height=16 rx=2 />"
+        )
         drawing += f"<text class=end x={54 + wide:.1f} y={y + 12}>{count}</text>"
     spoken = "; ".join(f"{safe(clause)}: {count}" for clause, count in worst) or "No clause fails"
     return figure("Clauses that most submissions fail", spoken, drawing, 480, 198)
@@ -210,21 +249,29 @@ def single_parts(result, row):
         marks = [mark for mark in row["marks"] if mark["function"] == name]
         passed = sum(mark["verdict"] == PASSED for mark in marks)
         items = "".join(single_mark(row, mark) for mark in marks)
-        groups.append(f"<section class=group><h2>{safe(name)} <small>{passed} of {len(marks)}</small></h2><ul class=marks>{items}</ul></section>")
+        groups.append(
+            f"<section class=group><h2>{safe(name)} <small>{passed} of {len(marks)}</small></h2>"
+            f"<ul class=marks>{items}</ul></section>"
+        )
     return {
         "title": f"{safe(row['name'])}: {row['passed']} of {row['total']} passed",
-        "name": safe(row["name"]), "passed": str(row["passed"]), "percent": f"{100 * row['passed'] / max(row['total'], 1):.1f}",
+        "name": safe(row["name"]),
+        "passed": str(row["passed"]),
+        "percent": f"{100 * row['passed'] / max(row['total'], 1):.1f}",
         "notes": "".join(f"<p class=notice>{safe(note)}</p>" for note in row["remarks"]),
-        "functions": "".join(groups), "places": "",
+        "functions": "".join(groups),
+        "places": "",
     }
 
 
 def single_mark(row, mark):
     verdict = mark["verdict"]
-    line = f"<i class={verdict[0]} aria-hidden=true>{SYMBOLS[verdict]}</i><span>{safe(mark['title'])}</span> <small>{verdict}</small>"
+    line = f"<i class={verdict[0]} aria-hidden=true>{SYMBOLS[verdict]}</i>"
+    line += f"<span>{safe(mark['title'])}</span> <small>{verdict}</small>"
     failure = mark["failure"]
     if verdict == PASSED or failure is None or (row["reason"] and failure["reason"] == row["reason"]):
         return f"<li><p>{line}</p>"
     printed = "\n".join(visible_lines(mark["printed"]))
     printed = f"<h3>printed</h3><pre>{escape(printed)}</pre>" if printed else ""
-    return f"<li><p>{line}</p><div class=failure><p><b>{safe(failure['clause'])}</b> {safe(failure['sentence'])}</p>{described(told(failure, verdict))}{printed}</div>"
+    clause = f"<p><b>{safe(failure['clause'])}</b> {safe(failure['sentence'])}</p>"
+    return f"<li><p>{line}</p><div class=failure>{clause}{described(told(failure, verdict))}{printed}</div>"

@@ -10,10 +10,14 @@ from grader.text import visible, visible_lines
 def report(result):
     """A testsuite for each submission. Whatever did not pass is a failure: a skipped test would look harmless."""
     rows = rows_of(result)
-    root = ET.Element("testsuites", name=visible(result["lab"]), **counts_of(rows), time=format(result["seconds"], ".3f"))
+    root = ET.Element(
+        "testsuites", name=visible(result["lab"]), **counts_of(rows), time=format(result["seconds"], ".3f")
+    )
     for row in rows:
         suite = ET.SubElement(root, "testsuite", name=visible(row["name"]), **counts_of([row]))
-        suite.attrib.update(time=format(sum(mark["seconds"] for mark in row["marks"]), ".3f"), timestamp=visible(result["started"])[:19])
+        suite.attrib.update(
+            time=format(sum(mark["seconds"] for mark in row["marks"]), ".3f"), timestamp=visible(result["started"])[:19]
+        )
         if points_line(result) and row["points"] is not None:
             ET.SubElement(ET.SubElement(suite, "properties"), "property", name="points", value=str(row["points"]))
         for mark in row["marks"]:

@@ -128,7 +128,9 @@ def report_lines(report, screen, every=False, hint=False):
 
 
 def next_lines(report, task):
-    """Return what to look at when all tests have passed. task: the text of TASK.md, which names the labs in their order."""
+    """Return what to look at when all tests have passed.
+    task: the text of TASK.md, which names the labs in their order.
+    """
     lab, path = report.lab, report.path.as_posix()
     labs = list(dict.fromkeys([MAIN_LAB, *re.findall(r"\(scenario/(\w+)/TASK\.md\)", task)]))
     lines = [
@@ -136,7 +138,9 @@ def next_lines(report, task):
         f"What you see there, and why: After fifteen, in {report.task}",
     ]
     after = labs[labs.index(lab) + 1] if lab in labs[:-1] else None
-    return lines + ([f"Then: python verify.py starter/{after}.py   (the next lab; see scenario/{after}/TASK.md)"] if after else [])
+    return lines + (
+        [f"Then: python verify.py starter/{after}.py   (the next lab; see scenario/{after}/TASK.md)"] if after else []
+    )
 
 
 def wanted(mark):
@@ -155,7 +159,9 @@ def count_line(report):
 
 
 def function_lines(report, screen):
-    """Return one line per function: how many of its tests passed, a mark for each clause, and whether it is written yet."""
+    """Return one line per function: how many of its tests passed, a mark for each clause,
+    and whether it is written yet.
+    """
     for label, gap in (("{} ", "  "), ("{}", " "), ("", "")):
         lines = lay_out(report, screen, label, gap)
         if max(map(width_of, map(unpainted, lines)), default=0) <= screen.width:
@@ -174,7 +180,9 @@ def lay_out(report, screen, label, gap):
         symbols = gap.join(label.format(clause) + screen.mark(verdict) for clause, verdict in verdicts.items())
         room = " " * ((words + 1 + len(gap)) * (longest - len(verdicts)))
         remark = "not written yet" if name in report.unwritten else "waiting" if WAITING in tests else ""
-        lines.append(f"  {name:<{width}}  {tests.count(PASSED)} of {len(tests)}   {symbols}{room}{gap or ' '} {remark}".rstrip())
+        lines.append(
+            f"  {name:<{width}}  {tests.count(PASSED)} of {len(tests)}   {symbols}{room}{gap or ' '} {remark}".rstrip()
+        )
     return lines
 
 
@@ -204,7 +212,11 @@ def mark_lines(report, mark, screen, every=False, hint=False):
         lines += screen.wrap("test", mark.name) if mark.wanted else []
         for label, text in told(failures[number], mark.verdict):
             lines += screen.wrap(label, text)
-        lines += screen.wrap("more", f"{alike - 1} {'other fails' if alike == 2 else 'others fail'} in the same way") if alike > 1 else []
+        lines += (
+            screen.wrap("more", f"{alike - 1} {'other fails' if alike == 2 else 'others fail'} in the same way")
+            if alike > 1
+            else []
+        )
     first = mark.failures[0] if mark.failures else None
     lines += printed_lines(first.printed if first and first.call else mark.printed, screen)
     hint = hint and mark.failures and mark.hint_of(mark.failures[0])
@@ -236,7 +248,14 @@ def watch_lines(report, screen, every=False, hint=False):
     lines = report_lines(report, screen, every, hint)
     end = lines[-1:] + [screen.paint(bar, COLOURS[PASSED if report.complete else FAILED])]
     end.append(KEYS if sys.stdin is not None and sys.stdin.isatty() else "Watching. Press Ctrl-C to quit.")
-    return fitting(lines[:-1], screen.height - len(end) - 1, f"python verify.py {report.path.as_posix()}{' --all' if every else ''}") + end
+    return (
+        fitting(
+            lines[:-1],
+            screen.height - len(end) - 1,
+            f"python verify.py {report.path.as_posix()}{' --all' if every else ''}",
+        )
+        + end
+    )
 
 
 def fitting(lines, room, command):
@@ -267,7 +286,11 @@ class Progress:
             return
         rate = done / max(time.monotonic() - self.begun, 1e-6)
         left = (total - done) / rate if done else 0.0
-        text = f"{progress_bar(done, total)}  {rate:.1f} {self.what} a second, {left:.0f} s left" if done else progress_bar(done, total) if total else f"Running the {self.what} ..."
+        text = (
+            f"{progress_bar(done, total)}  {rate:.1f} {self.what} a second, {left:.0f} s left"
+            if done
+            else progress_bar(done, total) if total else f"Running the {self.what} ..."
+        )
         self.done, self.total = done, total
         self.draw(text)
 

@@ -16,7 +16,9 @@ def class_lines(result, screen):
     lines, weighted = [], points_line(result)
     for entry in rows_of({**result, "missing": []}):
         groups = dict.fromkeys(mark["function"] for mark in entry["marks"])
-        signs = [[screen.mark(mark["verdict"]) for mark in entry["marks"] if mark["function"] == group] for group in groups]
+        signs = [
+            [screen.mark(mark["verdict"]) for mark in entry["marks"] if mark["function"] == group] for group in groups
+        ]
         marks = " ".join(map("".join, signs))
         name = names[entry["name"]]
         edited = "changed what is provided" if entry["edits"] else ""
