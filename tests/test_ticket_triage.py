@@ -910,6 +910,11 @@ class Evaluate(LabTest):
             self.value_of("a report", lab.evaluate, [spaced], recording, categories=CATEGORIES)
             asked = [client.seen for client in clients]
             self.check("what the client was asked", asked, [[lab.build_messages(spaced["ticket"], CATEGORIES)]])
+        with self.subTest(clause="E1", because="categories are equal, or they are two: a part of a name is another name"):
+            alike = [DELIVERY, DELIVERY[:-1], f"{DELIVERY}s", f"un{DELIVERY}", DELIVERY.upper()]
+            cases = [case(name, [reply(category=name)]) for name in alike]
+            report = self.value_of("a report", lab.evaluate, cases, client_for, categories=alike)
+            self.check("the report", chosen(report, ["total", "correct"]), {"total": 5, "correct": 1})
         with self.subTest(clause="E1", because="without tools a tool call is refused"):
             self.evaluate([RIGHT_AT_ONCE, WRONG, WITH_A_TOOL], total=3, correct=2, fallbacks=0)
         with self.subTest(clause="E3", because="an outage is not a wrong answer: it passes through"):
