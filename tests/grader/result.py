@@ -292,7 +292,10 @@ class Kept:
         """Begin the file with a result (OSError where that cannot be done), or add a submission to it."""
         if submission is None:
             head = {**result, "submissions": []}
-            self.lines = Lines(self.path, map(json.dumps, [head, *result["submissions"]]))
+            try:
+                self.lines = Lines(self.path, map(json.dumps, [head, *result["submissions"]]))
+            except OSError as error:  # of a full disk the system names no file
+                raise OSError(error.errno, error.strerror, str(self.path)) from error
         elif self.fault is None:  # after a line that is cut short no other can be read
             try:
                 self.lines.add(json.dumps(submission))

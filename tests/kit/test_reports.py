@@ -15,7 +15,7 @@ from kit import KIT  # noqa: F401 - it puts tests/ on the path
 
 from grader import files
 from grader.reports import format_of, formats
-from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, read_result, verdicts_by_clause
+from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Kept, Mark, read_result, verdicts_by_clause
 from grader.text import visible
 
 WRITERS = {name: format_of(name).report for name in formats()}
@@ -195,6 +195,13 @@ class Json(unittest.TestCase):
                 self.path.unlink()
         self.assertRaises(FileNotFoundError, read_result, self.path)
         self.assertRaisesRegex(ValueError, "not a result of verify.py --json: ", read_result, os.devnull)  # /dev/zero has no end
+
+    def test_where_nothing_can_be_kept_the_file_is_named_and_what_was_kept_stays(self):
+        kept = Kept(self.path)
+        kept.path.write_text("before", encoding="utf-8")
+        with mock.patch("os.replace", side_effect=OSError(28, "No space left on device")), self.assertRaisesRegex(OSError, "No space left on device: .*result.kept"):
+            kept(SITUATIONS["a class"])
+        self.assertEqual(([path.name for path in self.path.parent.iterdir()], kept.path.read_text(encoding="utf-8")), (["result.kept"], "before"))
 
     def refused(self, named):
         with self.assertRaises(ValueError) as caught:
