@@ -646,10 +646,13 @@ class Triage(LabTest):
 
     def refuses_replies(self, rows, **common):
         """Fail unless each of these replies is refused: many in one ticket, alone where that goes wrong."""
-        for first in range(0, len(rows), BATCH):
-            part = rows[first : first + BATCH]
-            many = Row("", replies=[row.raw for row in part], max_attempts=len(part), ticket=TICKET, end="")
-            made = self.asking(many)
+        parts = [rows[first : first + BATCH] for first in range(0, len(rows), BATCH)]
+        tickets = [
+            Row("", replies=[row.raw for row in part], max_attempts=len(part), ticket=TICKET, end="") for part in parts
+        ]
+        calls = [self.asking(many) for many in tickets]
+        self.ahead(calls)
+        for part, many, made in zip(parts, tickets, calls):
             _, got, _ = self.outcome(made.func, made.args, made.keywords)
             given = {**FALLBACK, "attempts": len(part), "tool_calls": 0, "fallback": True}
             if not same(got, given) or many.recorder.calls or len(many.client.seen) != len(part):
