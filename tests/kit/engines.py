@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -102,7 +103,8 @@ class Sshd:
         words = [f"-o{name}={value}" for name, value in options.items()]
         ran(sshd, "-f", "/dev/null", "-p", str(self.port), "-h", str(self.folder / "host"), "-E", str(self.folder / "log"), *words)
         quiet = "-o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
-        self.prefix = f"ssh -T -F none -i {self.folder}/user -p {self.port} {quiet} root@127.0.0.1 timeout 300"
+        self.limit = f"timeout 300.{self.port:05}"  # seconds; no other command has this limit
+        self.prefix = f"ssh -T -F none -i {self.folder}/user -p {self.port} {quiet} root@127.0.0.1 {self.limit}"
         if not wait_until(lambda: ran(*self.prefix.split()[:-2], "true").returncode == 0):
             self.end()
             raise unittest.SkipTest("sshd does not answer here")
@@ -116,6 +118,7 @@ class Sshd:
         for number in self.connections():
             os.kill(number, signal.SIGTERM)
         end(self.folder / "pid")
+        ran("pkill", "-f", f"^{re.escape(self.limit)} ")  # a loop without end whose connection was lost has its time left
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
