@@ -222,7 +222,7 @@ BEHIND = [  # and behind it
     "\ufffd", "\x00", "\x1b[0m", "\\", "\\n", "%", "&nbsp;", "<br>", "EOF", "\n%%", "|",
 ]  # fmt: skip
 BETWEEN = [  # and between two of its tokens
-    "/* checked */", "// checked\n", "# checked\n", "<!-- checked -->", "-- checked\n", "...", "\u2026",
+    "/* checked */", "\n// checked\n", "\n# checked\n", "<!-- checked -->", "\n-- checked\n", "...", "\u2026",
     "\u00a0", "\u3000", "\u2003", "\u200b", "\u2028", "\ufeff", "\x00", "\x0b", "\x0c", "\x1b[0m", "\\", "\\n",
     "\\t", "&nbsp;", "<br>", "<b>", "</s>", "<|im_end|>", "**", "`", "```", "_", "$", "@", "*", "+", "(", ")",
     "!", "?", "{", "}", "[", "]", "null", "0", '""', "a", "\\u0020", "%20",
@@ -329,10 +329,11 @@ def keys(text, draw):
     """Yield the text with one of its keys in another style, without its quotes, or given a second time."""
     found = tokens(text)
     own = [token for token, after in zip(found, found[1:]) if token[0][0] == '"' and after[0] == ":"]
-    for style in STYLED_KEYS if own else ():
-        token = draw.choice(own)
-        key = style(token[0][1:-1])
-        yield Edit("a key is written in another way", replaced(text, token.span(), f'"{key}"'))
+    for style in STYLED_KEYS:
+        changed = [(token, style(token[0][1:-1])) for token in own if style(token[0][1:-1]) != token[0][1:-1]]
+        if changed:
+            token, key = draw.choice(changed)
+            yield Edit("a key is written in another way", replaced(text, token.span(), f'"{key}"'))
     for token in own:
         yield Edit("a key has no quotes", replaced(text, token.span(), token[0][1:-1]))
         yield Edit("a key is given twice", replaced(text, token.span(), f"{token[0]}: null, {token[0]}"))

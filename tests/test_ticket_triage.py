@@ -186,14 +186,14 @@ class ParseTriage(LabTest):
         Hint P8: Showing a value can fail by itself. How does your message show it?
         """
         self.returns_each(parsing, [
-            Row("blanks between the parts of an object are JSON too", raw=json.dumps(ANSWER, indent=3), gives=ANSWER),
+            Row("any number of blanks between its parts is JSON", raw=json.dumps(ANSWER, indent=1000), gives=ANSWER),
             Row("an escaped letter is JSON too", raw=RAW.replace('"summary"', '"\\u0073ummary"'), gives=ANSWER),
             *[
                 Row(
                     "a text that only looks broken is returned letter by letter",
-                    raw=json.dumps(answer, ensure_ascii=number % 2 == 0), gives=answer,
+                    raw=json.dumps(answer, ensure_ascii=False), gives=answer,
                 )
-                for number, answer in enumerate({**ANSWER, "summary": text} for text in LOOKS_BROKEN)
+                for answer in ({**ANSWER, "summary": text} for text in LOOKS_BROKEN)
             ],
         ], clause="P2", hint="Which line of yours changes the text before it is decoded, or the value afterwards?")
         self.refuses_each(lab.TriageError, parsing, [
