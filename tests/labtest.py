@@ -33,6 +33,7 @@ import sys
 import unittest
 from itertools import takewhile
 from pathlib import Path
+from unicodedata import normalize
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "solution"))  # what is tested when no grader says otherwise
 
@@ -420,6 +421,8 @@ def difference(got, expected):
             return tuple(f"{', '.join(place)}: {text}" for text in texts)
         got, expected = got[key], expected[key]
     where = ", ".join(place) + ": " if place else ""
+    if type(expected) is type(got) is str and normalize("NFC", expected) == normalize("NFC", got):
+        return tuple(where + cut(ascii(text)) for text in (expected, got))  # they look alike: numbers tell what differs
     return f"{where}{shown(expected)}", f"{where}{shown(got)}"
 
 

@@ -161,6 +161,7 @@ class ParseTriage(LabTest):
             Row("only ``` closes a fence", raw=f"```json\n{RAW}\n~~~"),
             Row("a fence that is not opened is not a fence", raw=f"{RAW}\n```"),
             Row("one fence is taken off, not two", raw=f"```\n```json\n{RAW}\n```\n```"),
+            Row("one fence is taken off, not two", raw=f"```json\n```\n{RAW}\n```\n```"),
             Row("only ``` and ```json open a fence", raw=f"```yaml\n{RAW}\n```"),
             Row("only ``` and ```json open a fence", raw=f"```jsonc\n{RAW}\n```"),
             Row("a fence is made of backticks", raw=f"~~~json\n{RAW}\n~~~"),
@@ -448,7 +449,8 @@ class RunToolCall(LabTest):
             counts = {name: names.count(name) for name in sorted(names)}
             self.check("how often each function was called", counts, {HOURS: 1, TRACK: 1})
             self.check("the arguments of the first", self.recorder.calls[0][1], TRACKING)
-        for error in (KeyError(fresh.text("depot")), RuntimeError(fresh.text("the carrier does not answer"))):
+        depot = fresh.text("the depot does not answer")
+        for error in (KeyError(depot), TypeError(depot), ValueError(depot), RuntimeError(depot)):
 
             def broken(failure=error):
                 raise failure
@@ -745,14 +747,15 @@ class Triage(LabTest):
                 self.returns(expected, lab.triage, TICKET, client, categories=CATEGORIES, tools=tools)
                 told = {"role": "tool", "name": HOURS, "content": json.dumps(result)}
                 self.check("the last message of request 2", client.seen[1][-1], told)
-        failure = RuntimeError(fresh.text("the depot does not answer"))
+        depot = fresh.text("the depot does not answer")
+        for failure in (TypeError(depot), ValueError(depot), RuntimeError(depot)):
 
-        def broken():
-            raise failure
+            def broken(failure=failure):
+                raise failure
 
-        with self.subTest(clause="R5", because="a tool that fails is not a bad reply: its exception passes through"):
-            tools = {HOURS: {"function": lambda: broken(), "parameters": {}}}
-            self.passes_on(failure, lab.triage, TICKET, Client(hours, RAW), categories=CATEGORIES, tools=tools)
+            with self.subTest(clause="R5", because="a tool that fails is not a bad reply: its exception passes through"):
+                tools = {HOURS: {"function": lambda: broken(), "parameters": {}}}
+                self.passes_on(failure, lab.triage, TICKET, Client(hours, RAW), categories=CATEGORIES, tools=tools)
 
     def test_t4_t6_t7_every_refused_reply_costs_an_attempt(self):
         """T4 Each refusal costs an attempt and tells the client why, in the words of the TriageError.
@@ -844,7 +847,7 @@ WRONG_CATEGORY = reply(category=OUTAGE)
 RIGHT_AT_ONCE = case(fresh.name("right-at-once"), [RAW])
 WRONG = case(fresh.name("wrong-category"), [WRONG_CATEGORY])
 WITH_A_TOOL = case(fresh.name("right-with-a-tool"), [json.dumps(HOURS_CALL), RAW])
-FELL_BACK = case(fresh.name("fell-back"), ["I cannot say."])
+FELL_BACK = case(fresh.name("fell-back"), ["I cannot say.", "?", RAW])  # two refusals are the limit
 RIGHT_LATER = case(fresh.name("right-later"), [BAD, RAW])
 WRONG_FLAG = case(fresh.name("wrong-flag"), [RAW], needs_human=True)
 OTHER_WORDS = case(fresh.name("right-but-for-the-rest"), [reply(priority=1, summary=fresh.text("Something else"))])

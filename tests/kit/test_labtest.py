@@ -34,6 +34,12 @@ class Tables(unittest.TestCase):
         self.assertEqual({(row["clause"], row["hint"]) for row, _ in failed}, {("P1", "Look again.")})
         self.assertEqual([error.expected for _, error in failed], ["9", "1"])
 
+    def test_two_texts_that_look_alike_are_shown_by_their_letters(self):
+        rows = [Row("composed", text="e\u0301", gives="\u00e9"), Row("other", text="e", gives="\u00e9")]
+        failed = self.run_rows("returns_each", lambda row: partial(str, row.text), rows)
+        shown = [(error.expected, error.got) for _, error in failed]
+        self.assertEqual(shown, [("'\\xe9'", "'e\\u0301'"), ("'\u00e9'", "'e'")])
+
     def test_a_refusal_names_what_its_row_names(self):
         rows = [Row("named", text="x1", names="x1"), Row("not named", text="x2", names="y"), Row("not refused", text="3")]
         failed = self.run_rows("refuses_each", ValueError, lambda row: partial(int, row.text), rows, names="x")
