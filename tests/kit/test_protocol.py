@@ -208,7 +208,7 @@ class Errors(unittest.TestCase):
                 raised_error({**RIGHT, "same": same}, {}, [given], set())
 
     def test_only_lines_of_the_submissions_own_files_are_taken(self):
-        wrong = (["/etc/passwd", 1], ["", 1], ["a.py", "1"], ["a.py", True], [[], 1], ["a.py", 2, 3], [], None)
+        wrong = (["/etc/passwd", 1], ["", 1], ["a.py", "1"], ["a.py", True], ["a.py", 0], ["a.py", -5], [[], 1], ["a.py", 2, 3], [], None)
         for place, expected in ((["a.py", 9], ("a.py", 9)), *((place, None) for place in wrong)):
             with self.subTest(place=place):
                 error = raised_error({**RIGHT, "place": place}, {}, [], {"a.py"})

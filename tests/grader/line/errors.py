@@ -63,7 +63,8 @@ def raised_error(fields, classes, foreign, files):
     classes: of the lab, by name. foreign: the exceptions that functions of the tests have raised in this call.
     """
     same, place = fields["same"], fields["place"]
-    place = tuple(place) if place and list(map(type, place)) == [str, int] and place[0] in files else None
+    is_place = place and list(map(type, place)) == [str, int] and place[0] in files and place[1] > 0
+    place = tuple(place) if is_place else None
     if same is not None:
         if not 0 <= same < len(foreign):
             raise Malformed("an exception that was never raised here")

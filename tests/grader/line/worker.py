@@ -93,7 +93,8 @@ class Submission:
             kind = vars(self.module).get(name)
             if self.is_own(kind) and self.is_related(kind, bases):
                 self.errors[name] = kind
-        functions = [name for name, value in vars(self.module).items() if not name.startswith("_") and callable(value)]
+        names = [name for name, value in vars(self.module).items() if type(name) is str and callable(value)]
+        functions = [name for name in names if not name.startswith("_")]
         return functions[:NAMES_LIMIT], list(self.errors)
 
     def look_started(self, file):
