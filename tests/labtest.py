@@ -13,16 +13,16 @@ Many calls of one kind are a table. A row says why it is a trap, and names what 
     ], clause="P5", names="priority")
 
 `gives` is the value to return, `names` what the message of the refusal holds. What all rows have in common (clause,
-gives, names, hint, any field of your own) is said once, behind the table; a row that says otherwise counts. `after` is a
-function of the row, called when its call did what it had to: there `self.check` looks at what else has happened.
+gives, names, hint, any field of your own) is said once, behind the table; a row that says otherwise counts. `after` is
+a function of the row, called when its call did what it had to: there `self.check` looks at what else has happened.
 `tries_each` takes rows of both kinds. The loops make a subTest for each row and send the calls to the submission's
 process together, which is quicker; `call(row)` is therefore asked for the calls of all rows first.
 
-A hint is a cause, never the answer, and it fits the row that failed: `hint=` of a row, `hint=` of a table for all its rows,
-or a line `Hint P5: ...` in the test's docstring for the rows of a clause. Where the submission raises what it may not, the
-row's reason and hint do not fit, and those of the exception are said in their place; a class of tests names the exception
-that its functions may raise (`refusal = "TriageError"`). A function of a test that is used wrongly raises a Misused.
-Data comes from labdata: `fresh` renames it for each run, `edits` makes texts that are almost right.
+A hint is a cause, never the answer, and it fits the row that failed: `hint=` of a row, `hint=` of a table for all its
+rows, or a line `Hint P5: ...` in the test's docstring for the rows of a clause. Where the submission raises what it may
+not, the row's reason and hint do not fit, and those of the exception are said in their place; a class of tests names
+the exception that its functions may raise (`refusal = "TriageError"`). A function of a test that is used wrongly raises
+a Misused. Data comes from labdata: `fresh` renames it for each run, `edits` makes texts that are almost right.
 When a call fails, a Mismatch carries the call, the expected and the got as text, and the runner shows them.
 """
 
@@ -146,13 +146,18 @@ def spelled(value):
         return f"[{words}]" if type(value) is list else f"({words},)" if len(value) == 1 else f"({words})"
     if type(value).__repr__ is not object.__repr__ and not callable(value) and not hasattr(value, "__next__"):
         return repr(value)
-    return getattr(value, "__name__", None) or (repr(value) if isinstance(value, Client) else f"<{type(value).__name__}>")
+    return getattr(value, "__name__", None) or (
+        repr(value) if isinstance(value, Client) else f"<{type(value).__name__}>"
+    )
 
 
 def brief(value):
-    """Return an argument as a call shows it: a whitelist of tools by its signatures, cases by their number, other records by their ids."""
+    """Return an argument as a call shows it:
+    a whitelist of tools by its signatures, cases by their number, other records by their ids.
+    """
     if is_whitelist(value):
-        return "{" + ", ".join(f"{name}({spelled(tool.get('parameters'))[1:-1]})".replace("'", "") for name, tool in value.items()) + "}"
+        tools = [f"{name}({spelled(tool.get('parameters'))[1:-1]})" for name, tool in value.items()]
+        return "{" + ", ".join(tools).replace("'", "") + "}"
     if type(value) is list and len(value) > 1 and all(type(item) is dict and "id" in item for item in value):
         ids = ", ".join(shown(item["id"]) for item in value)
         return f"[{len(value)} cases]" if "expected" in value[0] else cut(f"[{len(value)} dicts with the ids {ids}]")
@@ -160,7 +165,11 @@ def brief(value):
 
 
 def is_whitelist(value):
-    return type(value) is dict and value != {} and all(type(tool) is dict and "function" in tool for tool in value.values())
+    return (
+        type(value) is dict
+        and value != {}
+        and all(type(tool) is dict and "function" in tool for tool in value.values())
+    )
 
 
 def said(error):
@@ -172,7 +181,9 @@ def said(error):
 
 
 def kind(value):
-    """Return the plain type that a value is of: bool, int, float, str, ...; a subclass counts as what it is built on."""
+    """Return the plain type that a value is of: bool, int, float, str, ...;
+    a subclass counts as what it is built on.
+    """
     if type(value) in PLAIN_TYPES:
         return type(value)
     return next((plain for plain in PLAIN_TYPES if isinstance(value, plain)), type(value))
@@ -222,9 +233,15 @@ class Beginning:
 
 
 def naming(named):
-    """Return (whether a message is as a refusal's has to be: a function of it; that in words: what it does; what it has to do)."""
+    """Return (whether a message is as a refusal's has to be: a function of it; that in words: what it does;
+    what it has to do).
+    """
     if isinstance(named, Beginning):
-        return (lambda text: text.startswith(named.start)), f" whose message begins with {named.start}", f"begin with {named.start}"
+        return (
+            (lambda text: text.startswith(named.start)),
+            f" whose message begins with {named.start}",
+            f"begin with {named.start}",
+        )
     return (lambda text: named in text), f" that names {named}" if named else "", f"name {named}"
 
 
@@ -246,7 +263,9 @@ class Client:
         self.seen.append(copied(messages))
         if len(self.seen) > len(self.replies):
             last = shown(messages[-1]) if type(messages) is list and messages else shown(messages)
-            raise Misused(f"the client was asked again after reply {len(self.replies)}, {self.end}. It was sent last: {last}")
+            raise Misused(
+                f"the client was asked again after reply {len(self.replies)}, {self.end}. It was sent last: {last}"
+            )
         reply = self.replies[len(self.seen) - 1]
         if isinstance(reply, BaseException):
             raise reply
@@ -313,8 +332,10 @@ class LabTest(unittest.TestCase):
             return Mismatch(call, expected, said(error), error)
         because = f"{name_of(error)} left the function" + (f", and only {only} may" if only else "")
         because = CRASH_REASONS.get(name, because)
-        own = name in OWN_MISTAKES or str(error).startswith("breakpoint()")
-        return Mismatch(call, expected, said(error), error, "" if own else because, "" if own and name not in CRASH_HINTS else CRASH_HINTS.get(name))
+        hint = CRASH_HINTS.get(name)
+        if name in OWN_MISTAKES or str(error).startswith("breakpoint()"):
+            because, hint = "", hint or ""
+        return Mismatch(call, expected, said(error), error, because, hint)
 
     def value_of(self, expected, function, *args, **kwargs):
         """Call and return the value; fail when it raises. `expected` says in words what it has to return."""
@@ -368,11 +389,15 @@ class LabTest(unittest.TestCase):
         return self.tries_each(None, call, rows, **common)
 
     def refuses_each(self, refusal, call, rows, **common):
-        """Make the call of each row; fail where it does not raise refusal with what the row `names`. Return the messages."""
+        """Make the call of each row; fail where it does not raise refusal with what the row `names`.
+        Return the messages.
+        """
         return self.tries_each(refusal, call, rows, **common)
 
     def tries_each(self, refusal, call, rows, **common):
-        """Make the call of each row: one with `gives` has to return it, another to raise refusal. Return what they gave."""
+        """Make the call of each row: one with `gives` has to return it, another to raise refusal.
+        Return what they gave.
+        """
         rows = [row.with_common(common) for row in rows]
         calls, given = list(map(call, rows)), []
         send_ahead(calls)
@@ -380,7 +405,9 @@ class LabTest(unittest.TestCase):
             try:
                 given.append(self.tries(refusal, row, made))
             except BaseException:  # a subTest costs more than the call, so only a row that fails has one
-                with self.subTest(clause=row.clause, because=row.because, **({} if row.hint is None else {"hint": row.hint})):
+                with self.subTest(
+                    clause=row.clause, because=row.because, **({} if row.hint is None else {"hint": row.hint})
+                ):
                     raise
         return given
 
@@ -398,7 +425,9 @@ class LabTest(unittest.TestCase):
 
 
 def send_ahead(calls):
-    """Tell a stand-in for a function of another process which calls (functools.partial) come next: it sends them together."""
+    """Tell a stand-in for a function of another process which calls (functools.partial) come next:
+    it sends them together.
+    """
     send = getattr(calls[0].func, "ahead", None) if calls else None
     if send:
         send(calls)
@@ -417,7 +446,10 @@ def difference(got, expected):
             break
         place.append(str(key) if isinstance(key, str) else f"{kind_of_item(expected or got)} {key + 1}")
         if not isinstance(key, str) and key >= min(len(got), len(expected)):
-            texts = (shown(values[key]) if key < len(values) else f"there are only {len(values)}" for values in (expected, got))
+            texts = (
+                shown(values[key]) if key < len(values) else f"there are only {len(values)}"
+                for values in (expected, got)
+            )
             return tuple(f"{', '.join(place)}: {text}" for text in texts)
         got, expected = got[key], expected[key]
     where = ", ".join(place) + ": " if place else ""

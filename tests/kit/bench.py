@@ -69,12 +69,16 @@ def verify():
             function()
         isolated, here, bare = in_turn(functions)
     print(f"  verify.py solution            {isolated * 1000:7.1f} ms")
-    print(f"  python -m unittest, same tests{here * 1000:7.1f} ms   (an interpreter that does nothing: {bare * 1000:.1f} ms)")
+    print(
+        f"  python -m unittest, same tests{here * 1000:7.1f} ms   (an interpreter that does nothing: {bare * 1000:.1f} ms)"
+    )
     print(f"  ratio                         {isolated / here:7.2f}      budget 1.6")
 
 
 def valid_replies():
-    """Return [(reply, categories)] of the scenario that ships: those that parse_triage accepts and that are bare JSON."""
+    """Return [(reply, categories)] of the scenario that ships:
+    those that parse_triage accepts and that are bare JSON.
+    """
     scenario = lab.load_scenario(SCENARIO)
     found = []
     for case in scenario["cases"]:
@@ -113,7 +117,12 @@ def cases(count):
     """Yield cases of which every tenth is wrong."""
     right = json.dumps({"category": "a", "priority": 1, "summary": "s", "needs_human": False})
     for number in range(count):
-        yield {"id": str(number), "ticket": "text", "reply": right, "expected": {"category": "b" if number % 10 == 0 else "a", "needs_human": False}}
+        yield {
+            "id": str(number),
+            "ticket": "text",
+            "reply": right,
+            "expected": {"category": "b" if number % 10 == 0 else "a", "needs_human": False},
+        }
 
 
 def evaluate_cases(count):
@@ -131,7 +140,9 @@ def peak_memory(count):
 
 
 def evaluate():
-    """evaluate at 1,000 and at 100,000 cases. Budget: cost a case within 1.2 times; memory grows with the failures only."""
+    """evaluate at 1,000 and at 100,000 cases. Budget: cost a case within 1.2 times;
+    memory grows with the failures only.
+    """
     few, many = 1_000, 100_000
 
     def hundred_times():
@@ -139,8 +150,12 @@ def evaluate():
             evaluate_cases(few)
 
     small, large = in_turn([hundred_times, lambda: evaluate_cases(many)], rounds=5)
-    print(f"  {few:>7,} cases  {small / many * 1e6:6.2f} us a case   {peak_memory(few) / (few / 10):6.0f} bytes a failure at the highest")
-    print(f"  {many:>7,} cases  {large / many * 1e6:6.2f} us a case   {peak_memory(many) / (many / 10):6.0f} bytes a failure")
+    print(
+        f"  {few:>7,} cases  {small / many * 1e6:6.2f} us a case   {peak_memory(few) / (few / 10):6.0f} bytes a failure at the highest"
+    )
+    print(
+        f"  {many:>7,} cases  {large / many * 1e6:6.2f} us a case   {peak_memory(many) / (many / 10):6.0f} bytes a failure"
+    )
     print(f"  ratio           {large / small:6.2f}      budget 1.2")
 
 
@@ -179,7 +194,16 @@ def grade_class(place, jobs, look=None, *options):
     look: seconds between two looks at the memory, which take time themselves; None for no look.
     """
     result = place.with_name("result.json")
-    words = [sys.executable, str(kit.KIT / "verify.py"), str(place), "--jobs", str(jobs), "--json", str(result), *options]
+    words = [
+        sys.executable,
+        str(kit.KIT / "verify.py"),
+        str(place),
+        "--jobs",
+        str(jobs),
+        "--json",
+        str(result),
+        *options,
+    ]
     environment = {**os.environ, **with_compiled_modules(str(place.with_name("compiled")))}
     started, highest = time.perf_counter(), (0.0, 0.0)
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=environment) as process:
@@ -199,7 +223,9 @@ def show_growth(*counts):
         for count in counts:
             seconds, grader, largest = grade_class(make_class(folder, count), CORES, LOOK)
             each = f"{seconds / count * 1000:6.0f} ms each"
-            print(f"  {count:>5,} submissions {seconds:7.1f} s {each}; peak {grader:.0f} MiB the grader, {largest:.0f} MiB its largest process")
+            print(
+                f"  {count:>5,} submissions {seconds:7.1f} s {each}; peak {grader:.0f} MiB the grader, {largest:.0f} MiB its largest process"
+            )
 
 
 def side_by_side():
@@ -222,22 +248,33 @@ def large_class():
 
 
 def loop():
-    """A submission that loops for ever in one test. Budget: it costs the limit once, the other fourteen keep their verdicts."""
+    """A submission that loops for ever in one test.
+    Budget: it costs the limit once, the other fourteen keep their verdicts.
+    """
     with tempfile.TemporaryDirectory() as folder:
         endless = Path(folder, "ticket_triage.py")
         endless.write_text(f"{SOLUTION}\n\ndef main(argv=None):\n    while True:\n        pass\n", encoding="utf-8")
         result = Path(folder, "result.json")
         targets = ("solution", endless)
-        grade = [lambda target=target: kit.run("verify.py", target, "--timeout", LIMIT, "--json", result) for target in targets]
+        grade = [
+            lambda target=target: kit.run("verify.py", target, "--timeout", LIMIT, "--json", result)
+            for target in targets
+        ]
         whole, stopped = in_turn(grade, rounds=3)
         entry = json.loads(result.read_text(encoding="utf-8"))["submissions"][0]
     print(f"  the solution  {whole:6.2f} s")
-    print(f"  with a loop   {stopped:6.2f} s   it costs {(stopped - whole) / LIMIT:.2f} times the limit of {LIMIT:g} s, budget 1 and a new interpreter")
-    print(f"  passed        {entry['passed']:6}     budget 14; fails: {', '.join(mark['name'] for mark in entry['marks'] if mark['verdict'] != 'passed')}")
+    print(
+        f"  with a loop   {stopped:6.2f} s   it costs {(stopped - whole) / LIMIT:.2f} times the limit of {LIMIT:g} s, budget 1 and a new interpreter"
+    )
+    print(
+        f"  passed        {entry['passed']:6}     budget 14; fails: {', '.join(mark['name'] for mark in entry['marks'] if mark['verdict'] != 'passed')}"
+    )
 
 
 def eval_harness():
-    """200 tasks, one sample each: a sample beside the two bare programs that it runs. Budget: 30 ms a sample over these."""
+    """200 tasks, one sample each: a sample beside the two bare programs that it runs.
+    Budget: 30 ms a sample over these.
+    """
     import eval_harness as evals
     from harness import make_suite
 
@@ -257,7 +294,9 @@ def eval_harness():
         make_suite(folder, [f"task{number}" for number in range(count)], verifier=verifier)
         tasks = evals.load_suite(folder)
         loading = lambda: evals.load_suite(folder)
-        load, alone, one, two = (taken / count * 1000 for taken in in_turn([loading, bare, lambda: samples(1), lambda: samples(2)], rounds=3))
+        load, alone, one, two = (
+            taken / count * 1000 for taken in in_turn([loading, bare, lambda: samples(1), lambda: samples(2)], rounds=3)
+        )
     print(f"  load_suite        {load:7.2f} ms a task")
     print(f"  two bare programs {alone:7.2f} ms")
     print(f"  a sample          {one:7.2f} ms, so {one - alone:.2f} ms over them, budget 30")
@@ -265,19 +304,33 @@ def eval_harness():
 
 
 def sandbox():
-    """A verdict and a class with the sandbox and without. Budget: 10 ms for one verdict, 2 ms per submission in a class."""
+    """A verdict and a class with the sandbox and without.
+    Budget: 10 ms for one verdict, 2 ms per submission in a class.
+    """
     with tempfile.TemporaryDirectory() as folder:
         kept = with_compiled_modules(folder)
         words = ("verify.py", "solution", "-q")
         one = in_turn([command(*words, **kept), command(*words, "--no-sandbox", **kept)])
         place = make_class(folder, 60)
-        many = in_turn([lambda: grade_class(place, CORES), lambda: grade_class(place, CORES, None, "--no-sandbox")], rounds=5)
+        many = in_turn(
+            [lambda: grade_class(place, CORES), lambda: grade_class(place, CORES, None, "--no-sandbox")], rounds=5
+        )
     for name, count, (closed, free), budget in (("one verdict", 1, one, 10), ("in a class", 60, many, 2)):
         cost = (closed - free) / count * 1000
-        print(f"  {name:<12} {closed / count * 1000:7.1f} ms, without {free / count * 1000:7.1f} ms: {cost:5.1f} ms more, budget {budget}")
+        print(
+            f"  {name:<12} {closed / count * 1000:7.1f} ms, without {free / count * 1000:7.1f} ms: {cost:5.1f} ms more, budget {budget}"
+        )
 
 
-MEASUREMENTS = {"verify": verify, "parse": parse, "evaluate": evaluate, "class": side_by_side, "loop": loop, "sandbox": sandbox, "eval_harness": eval_harness}
+MEASUREMENTS = {
+    "verify": verify,
+    "parse": parse,
+    "evaluate": evaluate,
+    "class": side_by_side,
+    "loop": loop,
+    "sandbox": sandbox,
+    "eval_harness": eval_harness,
+}
 ON_DEMAND = {"class-1000": large_class}  # it takes minutes
 
 

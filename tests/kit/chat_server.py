@@ -108,7 +108,9 @@ def hangs_up(handler):
 
 
 def resets(handler):
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0" if os.name != "nt" else b"\1\0\0\0")
+    handler.connection.setsockopt(
+        socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0" if os.name != "nt" else b"\1\0\0\0"
+    )
     handler.connection.close()
 
 
@@ -152,5 +154,3 @@ class ServerTest(unittest.TestCase):
         self.assertLess(len(str(error)), 400)
         self.assertNotIn(KEY, "".join(traceback.format_exception(type(error), error, error.__traceback__)))
         return error
-
-

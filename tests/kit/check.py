@@ -99,7 +99,9 @@ def trivial_of(lab):
 
 
 def check_trivial(lab, workers):
-    """What always refuses, always gives one answer or does nothing passes no test, and each test says what it had expected."""
+    """What always refuses, always gives one answer or does nothing passes no test,
+    and each test says what it had expected.
+    """
     made = trivial_of(lab)
     for what, marks in zip(made, workers.map(frame.graded, [lab] * len(made), made.values())):
         for mark in marks:
@@ -110,7 +112,9 @@ def check_trivial(lab, workers):
                 )
             for reason in own_errors(mark):
                 said = f"{mark.name} ends in an error of its own where a submission {what}: {reason}"
-                yield Fault(f"{said}: check what a row gave before the test uses it", f"python tests/kit/check.py {lab}")
+                yield Fault(
+                    f"{said}: check what a row gave before the test uses it", f"python tests/kit/check.py {lab}"
+                )
 
 
 def own_errors(mark):

@@ -1,4 +1,6 @@
-"""Real engines for the tests: an sshd on loopback, and a Slurm of one node. Debian's packages; each ends and leaves nothing."""
+"""Real engines for the tests: an sshd on loopback, and a Slurm of one node. Debian's packages;
+each ends and leaves nothing.
+"""
 
 import contextlib
 import os
@@ -66,7 +68,9 @@ def wait_until(holds, seconds=START_LIMIT):
 
 def ran(*words, **options):
     """Return the finished process of a command, its output as text."""
-    return subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", timeout=60, check=False, **options)
+    return subprocess.run(
+        words, capture_output=True, encoding="utf-8", errors="replace", timeout=60, check=False, **options
+    )
 
 
 def need(*programs):
@@ -97,11 +101,26 @@ class Sshd:
         Path("/run/sshd").mkdir(exist_ok=True)  # where Debian's puts itself without rights
         self.port, = free_ports(1)
         options = {
-            "ListenAddress": "127.0.0.1", "AuthorizedKeysFile": self.folder / "user.pub", "StrictModes": "no", "UsePAM": "no",
-            "PidFile": self.folder / "pid", "MaxStartups": 100,
+            "ListenAddress": "127.0.0.1",
+            "AuthorizedKeysFile": self.folder / "user.pub",
+            "StrictModes": "no",
+            "UsePAM": "no",
+            "PidFile": self.folder / "pid",
+            "MaxStartups": 100,
         }
         words = [f"-o{name}={value}" for name, value in options.items()]
-        ran(sshd, "-f", "/dev/null", "-p", str(self.port), "-h", str(self.folder / "host"), "-E", str(self.folder / "log"), *words)
+        ran(
+            sshd,
+            "-f",
+            "/dev/null",
+            "-p",
+            str(self.port),
+            "-h",
+            str(self.folder / "host"),
+            "-E",
+            str(self.folder / "log"),
+            *words,
+        )
         quiet = "-o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
         self.limit = f"timeout 300.{self.port:05}"  # seconds; no other command has this limit
         self.prefix = f"ssh -T -F none -i {self.folder}/user -p {self.port} {quiet} root@127.0.0.1 {self.limit}"
@@ -136,7 +155,14 @@ class Slurm:
         self.host, self.before = socket.gethostname().partition(".")[0], os.environ.get("SLURM_CONF")
         for name in ("state", "spool", "munge"):
             (self.folder / name).mkdir()
-        settings = {"folder": self.folder, "host": self.host, "ports": free_ports(2), "jobs": jobs, "share": share, "cores": os.cpu_count()}
+        settings = {
+            "folder": self.folder,
+            "host": self.host,
+            "ports": free_ports(2),
+            "jobs": jobs,
+            "share": share,
+            "cores": os.cpu_count(),
+        }
         (self.folder / "slurm.conf").write_text(SLURM_CONF.format(**settings), encoding="ascii")
         os.environ["SLURM_CONF"] = str(self.folder / "slurm.conf")
         self.start()

@@ -28,12 +28,16 @@ def task_of(lab):
 
 
 def clauses_of(lab):
-    """Return the numbers of the clauses of a lab's contract, in order: ["P1", "P2", ...]; without those marked (provided)."""
+    """Return the numbers of the clauses of a lab's contract, in order: ["P1", "P2", ...];
+    without those marked (provided).
+    """
     return re.findall(r"^- \*\*([A-Z]\d+)\*\* (?!\(provided\))", task_of(lab).read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def imported(lab):
-    """Return a lab's solution as a module. What a grading has put in the place of a lab goes first: other labs import from it."""
+    """Return a lab's solution as a module. What a grading has put in the place of a lab goes first:
+    other labs import from it.
+    """
     for name in LABS:
         known = sys.modules.get(name)
         if known is not None and not (type(known) is types.ModuleType and known.__spec__):

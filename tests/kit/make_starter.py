@@ -1,4 +1,5 @@
-"""Makes starter/ from solution/, and tests/grader/intake/originals.json: what the hand-out looked like before anyone edited it.
+"""Makes starter/ from solution/, and tests/grader/intake/originals.json:
+what the hand-out looked like before anyone edited it.
 
 `python tests/kit/make_starter.py` writes both; with --check it only says what is out of step (exit 1).
 What a student writes is what stands in the solution under a line `# ---- to write`: the public functions there are
@@ -85,7 +86,9 @@ def make_starter(solution):
             del lines[first:end]
         elif isinstance(node, FUNCTIONS) and node.name in names:
             if ast.get_docstring(node) is None:
-                raise ValueError(f"{node.name}, line {node.lineno}: a function to write needs a docstring, which is its contract")
+                raise ValueError(
+                    f"{node.name}, line {node.lineno}: a function to write needs a docstring, which is its contract"
+                )
             lines[node.body[0].end_lineno : node.end_lineno] = [f'    raise NotImplementedError("write {node.name}")\n']
     return "".join(lines)
 
@@ -123,7 +126,10 @@ def made_files():
             starters[lab] = make_starter(solution_of(lab))
         except ValueError as error:
             raise ValueError(f"solution/{lab}.py: {error}") from error
-    return {**{KIT / "starter" / f"{lab}.py": text for lab, text in starters.items()}, ORIGINALS: make_originals(starters)}
+    return {
+        **{KIT / "starter" / f"{lab}.py": text for lab, text in starters.items()},
+        ORIGINALS: make_originals(starters),
+    }
 
 
 def main(arguments):
@@ -135,7 +141,9 @@ def main(arguments):
     stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if "--check" in arguments:
-            print(f"{path.relative_to(KIT).as_posix()} is out of step with solution/: run python tests/kit/make_starter.py")
+            print(
+                f"{path.relative_to(KIT).as_posix()} is out of step with solution/: run python tests/kit/make_starter.py"
+            )
             continue
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             file.write(made[path])

@@ -14,7 +14,7 @@ from kit import LABS, solution_of
 
 from grader.grading import run_tests, tests_of
 
-PLAYER = '''
+PLAYER = """
 import hashlib
 import re
 
@@ -56,7 +56,7 @@ def run_tool_call(call, tools):
 def triage(ticket_text, client, *, categories, tools=None, max_attempts=2, max_tool_calls=3):
     functions = {"": client, **{name: tool["function"] for name, tool in (tools or {}).items()}}
     return _play("triage", (ticket_text, categories, tools, max_attempts, max_tool_calls), functions)
-'''
+"""
 
 
 class Recorder:
@@ -105,7 +105,12 @@ class Recorder:
             limits = {"max_attempts": max_attempts, "max_tool_calls": max_tool_calls}
             return self.solved.triage(ticket_text, functions[""], categories=categories, tools=own, **limits)
 
-        return self.run("triage", (ticket_text, categories, tools, max_attempts, max_tool_calls), work, {"": client, **functions_of(tools or {})})
+        return self.run(
+            "triage",
+            (ticket_text, categories, tools, max_attempts, max_tool_calls),
+            work,
+            {"": client, **functions_of(tools or {})},
+        )
 
 
 def functions_of(tools):
@@ -129,9 +134,15 @@ def with_answers_written_in():
         sys.modules.pop(lab, None)
     module = loaded(text)  # what the tests call
     recorder = Recorder(module)
-    recorder.solved = types.SimpleNamespace(parse_triage=module.parse_triage, run_tool_call=module.run_tool_call, triage=module.triage)
+    recorder.solved = types.SimpleNamespace(
+        parse_triage=module.parse_triage, run_tool_call=module.run_tool_call, triage=module.triage
+    )
     # the solution itself calls the recorded ones, as evaluate and main do in a submission
-    module.parse_triage, module.run_tool_call, module.triage = recorder.parse_triage, recorder.run_tool_call, recorder.triage
+    module.parse_triage, module.run_tool_call, module.triage = (
+        recorder.parse_triage,
+        recorder.run_tool_call,
+        recorder.triage,
+    )
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(limit + 1000)  # the recorder's own frames, so that the solution has as many as ever
     try:
@@ -139,4 +150,3 @@ def with_answers_written_in():
     finally:
         sys.setrecursionlimit(limit)
     return frame.framed("ticket_triage", PLAYER) + f"\n\nTABLE = {recorder.table!r}\n"
-

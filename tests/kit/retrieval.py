@@ -1,8 +1,8 @@
 """Measures the search of the documentation assistant: what it finds in the manual, and how it does on a large folder.
 
 `python tests/kit/retrieval.py` prints recall at 3, how many questions without an answer are turned away, and, for 2,000
-generated documents, the seconds to index them, the milliseconds of a search (both of processor time), and the memory. test_doc_assist_scenario.py
-keeps the first two from falling.
+generated documents, the seconds to index them, the milliseconds of a search (both of processor time), and the memory.
+test_doc_assist_scenario.py keeps the first two from falling.
 """
 
 import json
@@ -32,7 +32,9 @@ def questions():
 
 
 def answered():
-    """Return {words: [whether a question did as it should]}: one of its passages among three, or nothing found for none."""
+    """Return {words: [whether a question did as it should]}:
+    one of its passages among three, or nothing found for none.
+    """
     corpus, found = lab.load_corpus(MANUAL), {}
     for asked in questions():
         ids = {passage["id"] for passage in lab.search(corpus, asked["question"])}
@@ -44,7 +46,10 @@ def answered():
 def write_large(folder):
     """Write the large folder: made-up words, as uneven in their frequency as those of a language."""
     draw = random.Random(7)
-    words = ["".join(draw.choice("bcdfgklmnprstvw") + draw.choice("aeiou") for _ in range(draw.randint(2, 4))) for _ in range(VOCABULARY)]
+    words = [
+        "".join(draw.choice("bcdfgklmnprstvw") + draw.choice("aeiou") for _ in range(draw.randint(2, 4)))
+        for _ in range(VOCABULARY)
+    ]
     frequency = [1 / rank for rank in range(1, VOCABULARY + 1)]
     drawn = iter(draw.choices(words, frequency, k=DOCUMENTS * SECTIONS * (WORDS + 4)))
     text = lambda count: " ".join(next(drawn) for _ in range(count))
@@ -77,7 +82,9 @@ def measure_large(folder):
         lab.search(corpus, query)
         taken.append((time.process_time() - started) * 1000)
     taken.sort()
-    print(f"  index   {seconds:6.1f} s of processor time for {len(corpus.titles):,} documents, {len(corpus.passages):,} passages")
+    print(
+        f"  index   {seconds:6.1f} s of processor time for {len(corpus.titles):,} documents, {len(corpus.passages):,} passages"
+    )
     print(f"  search  {statistics.median(taken):6.1f} ms (median), {taken[-SEARCHES // 20]:.1f} ms (95th of 100)")
     print(f"  memory  {grown:6.0f} MiB")
 

@@ -40,8 +40,8 @@ def environment(**more):
 def wine(*words, seconds=RUN_LIMIT, cwd=None, **more):
     """Run a program under Wine; return (exit code, bytes that it printed). Both streams are one pipe.
 
-    Python 3.12 refuses a regular file as stdout in the way that Wine gives it, so it is a pipe. Wine's own services hold
-    it open for seconds after the program has ended, so its end is not waited for.
+    Python 3.12 refuses a regular file as stdout in the way that Wine gives it, so it is a pipe. Wine's own services
+    hold it open for seconds after the program has ended, so its end is not waited for.
     """
     deadline, printed = time.monotonic() + seconds, []
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "bufsize": 0}
