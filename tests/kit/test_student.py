@@ -23,6 +23,12 @@ class Student(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.file = self.folder / "ticket_triage.py"
 
+    def copy_of_kit(self):
+        """Return a folder with what students have and the solution."""
+        kit = self.folder / "kit"
+        shutil.copytree(KIT, kit, ignore=shutil.ignore_patterns(".git", "kit", "__pycache__"))
+        return kit
+
     def write(self, instead, old=CHECKED):
         self.assertEqual(SOLUTION.count(old), 1)
         self.file.write_text(SOLUTION.replace(old, instead), encoding="utf-8")
@@ -69,8 +75,7 @@ class Student(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (130, "", ""))
 
     def test_a_file_that_was_deleted_can_be_had_again(self):
-        kit = self.folder / "kit"
-        shutil.copytree(KIT, kit, ignore=shutil.ignore_patterns(".git", "kit", "__pycache__"))
+        kit = self.copy_of_kit()
         (kit / "starter" / "ticket_triage.py").unlink()
         for target in ("starter", "starter/ticket_triage.py"):
             done = run("verify.py", target, cwd=kit)
@@ -80,8 +85,7 @@ class Student(unittest.TestCase):
         self.assertIn("0 of 15 passed", run("verify.py", "starter", cwd=kit).stdout)
 
     def test_a_file_under_another_name_is_found(self):
-        kit = self.folder / "kit"
-        shutil.copytree(KIT, kit, ignore=shutil.ignore_patterns(".git", "kit", "__pycache__"))
+        kit = self.copy_of_kit()
         file = kit / "starter" / "ticket_triage.py"
         rows = [
             ("triage.py", "is triage.py the one? Then save it as ticket_triage.py"),
@@ -137,12 +141,12 @@ class Student(unittest.TestCase):
         self.assertIn("--reset", said)
 
     def test_a_test_of_ones_own_is_told_what_does_not_cross(self):
-        kit = self.folder / "kit"
-        shutil.copytree(KIT, kit, ignore=shutil.ignore_patterns(".git", "kit", "__pycache__"))
+        kit = self.copy_of_kit()
         tests = kit / "tests" / "test_ticket_triage.py"
         text, replay = tests.read_text(encoding="utf-8"), 'lab.ReplayClient(["no"])'
         head = 'class Mine(LabTest):\n    def test_t1_mine(self):\n        """T1 It is mine."""\n        '
-        for line in (f'self.returns({{}}, lab.triage, "a", {replay}, categories=["b"])', f"{replay}([])", f"{replay}.requests", f"a, b = {replay}"):
+        given = f'self.returns({{}}, lab.triage, "a", {replay}, categories=["b"])'
+        for line in (given, f"{replay}([])", f"{replay}.requests", f"a, b = {replay}"):
             with self.subTest(line=line):
                 tests.write_text(f"{text}\n\n{head}{line}\n", encoding="utf-8")
                 said = " ".join(run("verify.py", "solution", "-k", "mine", cwd=kit).stdout.split())
@@ -191,8 +195,7 @@ class Student(unittest.TestCase):
         self.assertEqual(done.returncode, 130)
 
     def test_after_fifteen_the_next_steps_are_named(self):
-        kit = self.folder / "kit"
-        shutil.copytree(KIT, kit, ignore=shutil.ignore_patterns(".git", "kit", "__pycache__"))
+        kit = self.copy_of_kit()
         shutil.copy(kit / "solution" / "ticket_triage.py", kit / "starter")
         done = run("verify.py", "starter", cwd=kit)
         count, _, *after = done.stdout.splitlines()[-5:]
