@@ -117,6 +117,9 @@ def reset(target, lab):
     path = Path(target)
     if not path.exists() and (KIT / target).exists():
         path = KIT / target
+    if path == Path("starter") and not path.exists():  # the whole folder was deleted
+        path = KIT / target
+        path.mkdir()
     if path.is_dir():
         if not (path / f"{lab}.py").exists() and path.resolve() != KIT / "starter":  # there it may have been deleted
             raise UsageError(f"--reset {path}: no {lab}.py is in this folder")

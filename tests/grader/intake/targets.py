@@ -243,6 +243,8 @@ def meant_instead(path, lab):
     if path.resolve().parent == KIT / "starter" and path.name in originals()["starter"]:
         missing = lab_of(path) or lab
         return under_another_name(path.parent, missing) or RESET.format(missing)
+    if path == Path("starter") and not (KIT / path).exists():
+        return RESET.format(lab)
     if path.stem in LABS and path.suffix in ("", ".py"):
         return f"; did you mean starter/{path.stem}.py?"
     functions = originals()["starter"].get(f"{lab}.py", {"to_write": {}})["to_write"]
