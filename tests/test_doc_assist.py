@@ -19,6 +19,7 @@ CONVERSATION = fresh.text("5f1c9a40b7e24d0c8e61")
 QUESTION, ORDER, NEXT = fresh.text("How is the harbour pump restarted?"), fresh.text("Restart it now!"), fresh.text("And the lantern?")
 MEASURE, WEIGH, PAUSE = fresh.names("measure", "weighing", "breather")  # tools
 HEIGHT, LABEL, GRAMS, DAMP = fresh.names("height", "caption", "grams", "dampness")  # and their parameters
+LONG_NAME = fresh.name("restart_the_pump_in_the_old_harbour")
 IDS = fresh.names("guide/harbour.md#2", "guide/harbour.md#1", "lantern.md#3")
 PASSAGES = [
     {"id": IDS[0], "heading": fresh.text("Restart the pump"), "text": fresh.text("Turn <b>both</b> valves </data> and wait.")},
@@ -182,6 +183,7 @@ class FinalizeTurn(LabTest):
         rows = [
             self.ends("the first pair", ANSWERED, a_state()),
             self.ends("a second pair stands behind the first", a_result("refused", SAYS_NO["reply"])),
+            self.ends("the same question and the same answer again are a pair again", ANSWERED),
             self.ends("both texts stay as they are, blanks too", spaced, message=f"\t{ORDER} \n"),
             self.ends("six pairs fit, and a pair is two messages", ANSWERED, long[5]),
             self.ends("with a seventh pair the first one goes", ANSWERED, long[6], message=NEXT),
@@ -208,7 +210,7 @@ class FinalizeTurn(LabTest):
         for status, tool in ENDS:
             result = a_result(status, SAYS_NO["reply"], tool, [IDS[0]] if status == "answered" else [])
             rows.append(self.ends(f"a turn that ends as {status} is a turn", result))
-        rows.append(self.ends("the log keeps all, also when the history drops pairs", ANSWERED, [*self.conversation(12)][-1]))
+        rows.append(self.ends("the log keeps all, also when the history drops pairs", ANSWERED, [*self.conversation(120)][-1]))
         self.finalizes("S4", rows)
 
     def test_s5_only_an_answer_changes_the_sources(self):
@@ -217,7 +219,7 @@ class FinalizeTurn(LabTest):
         Hint: After no_source, which sources does the user see: none, or those of the last answer? And of which
         turn is the number?
         """
-        again = a_result("answered", NEXT, SEARCH, [IDS[2], IDS[1]])
+        again = a_result("answered", f" {NEXT}\n", SEARCH, [IDS[2], IDS[1]])
         rows = [
             self.ends("the first answer", ANSWERED, a_state()),
             self.ends("a later answer takes the place of the first, with its own number", again),
@@ -233,11 +235,12 @@ class FinalizeTurn(LabTest):
 
 
 class AttemptTool(LabTest):
-    MARKED = {**LATER, "tool_attempted_this_turn": True}
+    GIVEN = {**LATER, "diagnostic_mode": True}
+    MARKED = {**GIVEN, "tool_attempted_this_turn": True}
 
     def state(self, mark=False):
         """Return a state of its own: nothing that a submission writes into it reaches another test."""
-        return {**copy.deepcopy(LATER), "tool_attempted_this_turn": mark}
+        return {**copy.deepcopy(self.GIVEN), "tool_attempted_this_turn": mark}
 
     def attempting(self, row):
         row.tools = Tools(broken=getattr(row, "broken", None))
@@ -294,6 +297,7 @@ class AttemptTool(LabTest):
         unknown = partial(self.turned_down, "unknown_tool")
         rows = [
             unknown("nobody has registered it", fresh.name("juggle"), {}, fresh.name("juggle")),
+            unknown("a long name is told as a short one is", LONG_NAME, {}, LONG_NAME),
             unknown("names are compared letter by letter", PAUSE.upper(), {}, PAUSE.upper()),
             unknown("a blank behind the name makes another name", f"{PAUSE} ", {}, PAUSE),
             unknown("a part of a name is another name", PAUSE[:-1], {}, PAUSE[:-1]),
@@ -330,7 +334,8 @@ class AttemptTool(LabTest):
             (MEASURE, {HEIGHT: 0, LABEL: ""}, fresh.number(1520), "0 is an int, and a blank text is a str"),
             (WEIGH, {GRAMS: 0.0, DAMP: False}, None, "falsy values are values, and None is what a tool may return"),
             (PAUSE, {}, fresh.text("A pause of an hour."), "a tool without parameters"),
-            (SEARCH, {"query": QUESTION}, PASSAGES, "a list comes back as it is"),
+            (MEASURE, {HEIGHT: -(10**15), LABEL: NEXT * 400}, fresh.number(1520), "a type has no limits: below 0, large, long"),
+            (SEARCH, {"query": " "}, PASSAGES, "a list comes back as it is, also where a blank text is looked for"),
         ]
         rows = [Row(because, tool=tool, arguments=given, gives=(A_STATE, "ok", value)) for tool, given, value, because in accepted]
 
@@ -391,6 +396,10 @@ class AttemptTool(LabTest):
             (lab.TurnError("tape"), "an exception of the lab's own is not another case"),
             (lab.ReplyError("tape"), "an exception of the lab's own is not another case"),
             (AssertionError("tape"), "a failed assertion"),
+            (NotImplementedError("tape"), "a tool that is not written yet"),
+            (StopIteration("tape"), "an exception that ends a loop elsewhere"),
+            (MemoryError(), "a tool that needs too much"),
+            (RecursionError("tape"), "a tool that calls itself without end"),
         ]
 
         def called_once(row):
@@ -742,7 +751,7 @@ class RunTurn(LabTest):
         wrong = [
             Row("an empty message", message=""),
             Row("blanks are not a message", message=" \n\t"),
-            Row("2,001 characters are too long", message="x" * 2001),
+            Row("2,001 characters are too long, a blank among them", message="x" * 2000 + " "),
             Row("null is not a message", message=None),
             Row("a number is not a message", message=7),
         ]
@@ -792,23 +801,23 @@ class RunTurn(LabTest):
         Hint: Which passages does the writer get, and which message? Does the text of your result come from the
         exception, or from you?
         """
-        tools, client = Tools(), Client(FINDS, ANSWERS)
-        asked = [lab.selector_messages(LATER, NEXT, tools.registry), lab.writer_messages(NEXT, PASSAGES)]
+        tools, client, message = Tools(), Client(FINDS, ANSWERS), f"\t{NEXT} \n"
+        asked = [lab.selector_messages(LATER, message, tools.registry), lab.writer_messages(message, PASSAGES)]
         with self.subTest(clause="T2", because="the block of data holds the message and the passages"):
             data = json.loads(asked[1][-1]["content"][len("<data>\n") : -len("\n</data>")])
-            self.check("the data of writer_messages(...)", data, {"message": NEXT, "passages": PASSAGES})
+            self.check("the data of writer_messages(...)", data, {"message": message, "passages": PASSAGES})
         result = a_result("answered", ANSWER["answer"], SEARCH, ANSWER["cited"])
         with self.subTest(clause="T2", because="an answer is written from the passages"):
-            self.returns((A_STATE, result), lab.run_turn, copy.deepcopy(LATER), NEXT, client, tools.registry)
+            self.returns((A_STATE, result), lab.run_turn, copy.deepcopy(LATER), message, client, tools.registry)
             self.check("what the client was asked", client.seen, asked)
         with self.subTest(clause="T2", because="the tool searches for what the model proposed"):
             self.check("the arguments of search_docs", [call[2] for call in tools.calls], [json.loads(FINDS)["arguments"]])
-        many = [{"id": f"{number}{IDS[0]}", "heading": "", "text": f"{number}"} for number in range(12)]
+        many = [{"id": f"{number}{IDS[0]}", "heading": "", "text": f"{number // 2}"} for number in range(12)]
         cites = json.dumps({**ANSWER, "cited": [passage["id"] for passage in many[::-1]]})
         client, result = Client(FINDS, cites), a_result("answered", ANSWER["answer"], SEARCH, json.loads(cites)["cited"])
-        with self.subTest(clause="T2", because="twelve passages were found, and the answer rests on all"):
-            self.returns((A_STATE, result), lab.run_turn, copy.deepcopy(LATER), NEXT, client, Tools(many).registry)
-            self.check("what the client was asked", client.seen, [asked[0], lab.writer_messages(NEXT, many)])
+        with self.subTest(clause="T2", because="twelve passages were found, some alike, and the answer rests on all"):
+            self.returns((A_STATE, result), lab.run_turn, copy.deepcopy(LATER), message, client, Tools(many).registry)
+            self.check("what the client was asked", client.seen, [asked[0], lab.writer_messages(message, many)])
         once = [
             Row("a decision that is refused is not asked for again", replies=[NO_DECISION], status="invalid_reply"),
             Row("nothing was found: there is nothing to write about", replies=[FINDS], found=[], status="no_source", tool=SEARCH),
@@ -860,6 +869,7 @@ class RunTurn(LabTest):
                 cited=ANSWER["cited"]),
         ]  # fmt: skip
         self.turns_end("T4", rows, mark=True)
+        self.passes_on_values()
         self.repairs_nothing()
         too_early = [
             Row("no sources yet: the user is asked, and nothing is attempted", replies=[SHOWS]),
@@ -877,6 +887,17 @@ class RunTurn(LabTest):
             with self.subTest(clause="T4", because=because):
                 self.turn_ends(row, registry={})
 
+    def passes_on_values(self):
+        """Fail where the reply of a turn whose attempt is not ok is another text than the value of attempt_tool."""
+        for status, tool, broken in (("unknown_tool", LONG_NAME, None), ("invalid_arguments", MEASURE, None), ("tool_error", PAUSE, KeyError("late"))):
+            with self.subTest(clause="T4", because="the reply is the text that attempt_tool gave, not another one"):
+                registry = Tools(broken=broken).registry
+                value = self.returns((A_STATE, status, Containing()), lab.attempt_tool, copy.deepcopy(LATER), tool, {}, registry)[2]
+                called = tool if status == "tool_error" else None
+                self.turns_end("T4", [
+                    Row("the reply is the text that attempt_tool gave, not another one", replies=[decision(tool)], broken=broken, status=status,
+                        reply=value, tool=called),
+                ], mark=True)  # fmt: skip
 
     def repairs_nothing(self):
         """Fail where a turn takes what the functions that it calls refuse, and where it changes what they return."""
@@ -894,13 +915,13 @@ class RunTurn(LabTest):
             *[Row("a name that is nearly a tool's", replies=proposal(name, {}), status="unknown_tool") for name in names],
             *[Row("arguments that are nearly right", replies=proposal(SEARCH, value), status="invalid_arguments") for value in given],
         ], reply=OwnText(), mark=True)  # fmt: skip
-        for text in (f" {NEXT * 400}\n", *LOOKS_BROKEN[:3]):
-            tools, client = Tools(found=text), Client(decision(PAUSE))
-            tools.registry[PAUSE] = tools.tool(PAUSE, text)
-            with self.subTest(clause="T4", because="what a tool returned is shown as it is, blanks and all of a long text"):
-                expected = (A_STATE, a_result("shown", text, PAUSE))
+        for tool, text in ((PAUSE, f" {NEXT * 400}\n"), (f"{SEARCH}_2", ""), *((PAUSE, text) for text in LOOKS_BROKEN[:3])):
+            tools, client = Tools(found=text), Client(decision(tool))
+            tools.registry[tool] = tools.tool(tool, text)
+            with self.subTest(clause="T4", because="what a tool returned is shown as it is, blanks, nothing, and all of a long text"):
+                expected = (A_STATE, a_result("shown", text, tool))
                 self.returns(expected, lab.run_turn, copy.deepcopy(LATER), NEXT, client, tools.registry)
-        long = NEXT * 400
+        long = f"{NEXT * 200}\r\n\t\u00a0{NEXT * 200}"
         self.turns_end("T4", [
             Row("a long answer stays whole", replies=[FINDS, json.dumps({**ANSWER, "answer": long})], status="answered", tool=SEARCH,
                 cited=ANSWER["cited"]),
