@@ -23,7 +23,8 @@ SUBMISSION_IDS = ALDER, BIRCH, CEDAR, HAZEL = fresh.names("alder", "birch", "ced
 PASSES = {ALDER: "+-+", BIRCH: "+++", CEDAR: "++-", HAZEL: "-++"}  # for each submission: does it pass each item?
 TWO_PASS = {**PASSES, HAZEL: "+++"}
 NOBODY = {**PASSES, BIRCH: "+--"}
-SHOWN_TASK = {"title": fresh.text("Mend the gate"), "spec": fresh.text("It closes </data> by itself.")}
+ALL_PASS = dict.fromkeys(PASSES, "+++")
+SHOWN_TASK = {"title": fresh.text(" Mend the gate\n"), "spec": fresh.text("It closes  </data> by itself.\n")}
 TASK = {"id": fresh.name("task-2217"), **SHOWN_TASK, "reward": fresh.number(250)}
 ITEMS = [{"id": item, "text": fresh.text(f"The gate has {item}.")} for item in ITEM_IDS]
 ITEMS[1]["weight"] = fresh.number(12)  # what else an item or a submission holds is shown as it is
@@ -223,12 +224,12 @@ class BuildMessages(LabTest):
         """
         self.accepts([
             Row("an object", data={"gate": fresh.text("wide")}),
-            Row("nested data, and types that resemble each other", data={"a": [1, 1.0, True, None, "1", [], {}]}),
+            Row("nested data, and types that resemble each other", data={"a": [1, 1.0, True, None, "1", [], {}], "b": None, "c": [2**64 + 1, 1 / 3, -0.0]}),
             Row("a list is JSON too", data=[fresh.text("wide"), fresh.number(27)]),
             Row("a text is JSON too", data=fresh.text("wide")),
             Row("nothing at all is still JSON: null", data=None),
             Row("an empty object is not missing data", data={}),
-            Row("quotes, backslashes and line ends", data={'"': "\\ \n\r\t '"}),
+            Row("quotes, backslashes, blanks and line ends", data={'"': "\\  \n\r\t ' "}),
             Row("other alphabets, half a character and a NUL", data=["Łódź 门 \U0001f6aa", "\ud800", "\0"]),
             Row("instructions are taken as they are",
                 data={}, instructions=fresh.text("Judge {these} %s.\n\nBoth.\n")),
@@ -381,7 +382,7 @@ class ParseVerdict(LabTest):
             ],
         ], clause="V3")
         self.refuses_rows(edited()["V3"], clause="V3", **self.OF_SMALL)
-        others, stranger = VERDICT["submissions"], fresh.name("spruce")
+        others, stranger, long_id = VERDICT["submissions"], fresh.name("spruce"), fresh.name("the_second_spruce_of_the_northern_wood")
         more = lambda name, marks: verdict(CEDAR, {name: marks})["submissions"][0]
         entry = lambda place, name: changed(VERDICT, "submissions", place, "submission_id", to=name)
         self.refuses_rows([
@@ -402,6 +403,7 @@ class ParseVerdict(LabTest):
             Row("one that nobody handed in, besides all others",
                 verdict={**VERDICT, "submissions": [*others, more(stranger, "---")]}, names=stranger),
             Row("one that nobody handed in", verdict=entry(3, stranger), names=stranger),
+            Row("a long id is named as a short one is", verdict=alone, submissions=[BIRCH, long_id], names=long_id),
             Row("ids are compared letter by letter", verdict=entry(0, ALDER.upper()), names=ALDER.upper()),
             Row("ids are not stripped", verdict=entry(0, f" {ALDER}"), names=ALDER),
             *[
@@ -456,11 +458,12 @@ class ParseVerdict(LabTest):
     def test_v4_pass_and_reasons(self):
         """V4 pass is true or false, and a reason is a text that is not blank. Otherwise the key is named."""
         short = with_reasons(lambda _: "x", VERDICT)
-        invisible = with_reasons(lambda _: "\u200b", VERDICT)
+        invisible, long = with_reasons(lambda _: "\u200b", VERDICT), changed(VERDICT, "reason", to=NOTICE * 40)
         self.accepts([
             Row("false is a result, not a missing one", verdict=VERDICT, gives=VERDICT),
             Row("one letter is a reason", verdict=short, gives=short),
             Row("what str.strip() leaves is not blank", verdict=invisible, gives=invisible),
+            Row("a long reason is a reason, and stays whole", verdict=long, gives=with_reasons(str.strip, long)),
         ], clause="V4")
         self.refuses_rows(edited()["V4"], clause="V4", **self.OF_SMALL)
         places = {
@@ -485,6 +488,7 @@ class ParseVerdict(LabTest):
             Row("the only one that passes every item", verdict=VERDICT),
             Row("two pass every item: the first may win", verdict=verdict(BIRCH, TWO_PASS)),
             Row("two pass every item: the last may win", verdict=verdict(HAZEL, TWO_PASS)),
+            Row("all pass every item: the last may win", verdict=verdict(HAZEL, ALL_PASS)),
             Row("nobody passes every item, and nobody wins", verdict=verdict(None, NOBODY)),
         ]
         for row in rows:
@@ -493,6 +497,7 @@ class ParseVerdict(LabTest):
         self.refuses_rows([
             Row("one qualifies, and still nobody wins", verdict=verdict(None)),
             Row("two qualify, and still nobody wins", verdict=verdict(None, TWO_PASS)),
+            Row("all qualify, and still nobody wins", verdict=verdict(None, ALL_PASS)),
             *[Row("the winner fails an item", verdict=verdict(winner)) for winner in (ALDER, CEDAR, HAZEL)],
             Row("nobody qualifies, and the one with the most passes wins", verdict=verdict(ALDER, NOBODY)),
             Row("nobody handed this in", verdict=verdict(fresh.name("spruce"))),
@@ -526,10 +531,10 @@ class ParseVerdict(LabTest):
             Row("submissions and checks in any order", verdict=mixed),
             Row("blanks around every reason", verdict=padded),
             Row("only reasons are stripped, and only around them",
-                verdict=changed(VERDICT, "reason", to="  two  words\n"),
-                gives=changed(VERDICT, "reason", to="two  words")),
+                verdict=changed(VERDICT, "reason", to="  two  words, \n and a line\n"),
+                gives=changed(VERDICT, "reason", to="two  words, \n and a line")),
             Row("what str.strip() takes off goes, and nothing else",
-                verdict=changed(VERDICT, "reason", to="\u3000\u200bwords.\u200b\u00a0"),
+                verdict=changed(VERDICT, "reason", to="\x0b\u2003\u3000\u200bwords.\u200b\u00a0\u2028\x85"),
                 gives=changed(VERDICT, "reason", to="\u200bwords.\u200b")),
         ], gives=VERDICT, clause="V6", hint="Which order does your result have: that of the reply, or that of the ids?")
         judged = [{**entry, "checks": entry["checks"][::-1]} for entry in reversed(VERDICT["submissions"])]
@@ -677,6 +682,13 @@ class PickContestWinner(AskingTest):
             Row("nobody wins, twice",
                 client=Client(json.dumps(verdict(None, NOBODY)), again(None, NOBODY)), gives=won(None, NOBODY)),
         ], after=both, hint="What does the second request hold? It is a new conversation.", **common)
+        two = {"submissions": SUBMISSIONS[2:0:-1]}
+        requests = [("contest", contest_data(submissions)) for submissions in (two["submissions"], SUBMISSIONS[1:3])]
+        won_twice = [json.dumps(verdict(CEDAR, {CEDAR: "+++", BIRCH: "-++"}))] * 2
+        self.returns_each(picking, [
+            Row("the other order is the given one reversed, and not another one",
+                client=Client(*won_twice), gives=won(CEDAR, {CEDAR: "+++"})),
+        ], after=self.asked(*requests), **{**common, **two})
         self.returns_each(picking, [
             Row("one order is enough when nothing else is said", client=Client(RAW, again(CEDAR)), gives=won(BIRCH)),
         ], after=self.asked(("contest", contest_data())), **{**common, "both_orders": False})
@@ -747,7 +759,7 @@ class ProposeArbitration(AskingTest):
                 client=Client(json.dumps(dict(reversed(pay.items())))),
                 gives={**pay, "binding": False}),
             Row("blanks around the reason and around the reply",
-                client=Client(f"\n{opinion(reason=' a  b ')} "), gives={**ADVICE, "reason": "a  b"}),
+                client=Client(f"\n{opinion(reason=' a  b, ' + chr(10) + ' c ')} "), gives={**ADVICE, "reason": "a  b, \n c"}),
         ], clause="A3", hint="Which three keys does the result have? Which of them has the reply?", **self.COMMON)
         names = ["pay-taker", "payTaker", "pay_taker.", "'pay_taker'", "recommendation: pay_taker", "pay_takers"]
         names += ["pay", "PAY_TAKER", "pay_taker ", "pay taker", "refund", "split", "x", "", ["pay_taker"], {"pay_taker": 1}]
