@@ -118,7 +118,8 @@ class Session:
             return lost
         for number, line in enumerate(self.sources[self.lab].split("\n"), start=1):
             if line.startswith(MERGE_MARKS):
-                return Lost(f"it does not load: merge conflict in line {number}")
+                advice = "keep one version, and delete the lines with <<<<<<<, ======= and >>>>>>>"
+                return Lost(f"it does not load: merge conflict in line {number}: {advice}")
         here = not self.limits.prefix and self.limits.python == sys.executable
         return Lost(f"{lost} (this is Python {sys.version.split()[0]})" if here else str(lost), lost.place)
 
