@@ -75,7 +75,7 @@ class Played:
 
 FILES = {fresh.name("src/gate.py"): fresh.text("OPEN = 6\n").encode(), fresh.name("check.py"): b""}
 EXPECTED = {fresh.name("src/gate.py"): fresh.text("OPEN = 7\n").encode()}
-ARGV = fresh.names("gatecheck", "--strict", "")
+ARGV = fresh.names("./tools/gatecheck", "--strict", "")
 SECONDS = fresh.number(37)
 ARGS = {"argv": ARGV, "timeout_seconds": SECONDS}
 GREEN, RED = f"{fresh.text('All tests')} passed", fresh.text("The gate stays shut")
@@ -288,7 +288,7 @@ class LayOver(LabTest):
 # ---- one sample
 
 
-START, TOOK = fresh.number(4711) + 4e-7, fresh.number(12.34567891)
+START, TOOK = fresh.number(4711) + 4e-7, fresh.number(1234.5678912)
 COST = fresh.number(34.5)
 CLAIM = {"success_self_reported": True, "cost_units": COST, "latency_ms": 0.0, "edits": [FIX]}
 VERDICT = (True, fresh.text("exit code 0: the gate opens"))
@@ -379,7 +379,7 @@ class RunSample(LabTest):
         """
         humble, whole = {**CLAIM, "success_self_reported": False}, fresh.number(12)
         no = (False, fresh.text("exit code 1: still shut"))
-        tiny, lines = fresh.number(0.123456789), f" {RED}\n\n{GREEN} "
+        tiny, lines = fresh.number(0.123456789), f" 2 failed, 1 error\n{RED}\n\n{GREEN} "
         rows = [
             Row("it claims success, and the verifier says yes", gives=sample("pass", VERDICT[1], COST, True)),
             Row("it claims success, and the verifier says no", verdict=no, gives=sample("fail", no[1], COST, True)),
@@ -422,6 +422,8 @@ class RunSample(LabTest):
         rows = [
             Row(f"{kind.__name__} is an Exception", claim=kind(RED), gives=error(kind.__name__, RED)) for kind in kinds
         ]
+        own = Row("ScenarioError is an Exception too", claim=lab.ScenarioError(RED), gives=error("ScenarioError", RED))
+        rows.append(own)
         rows.append(Row("a number stands before the message", claim=OSError(28, RED), gives=error("OSError", RED)))
         rows.append(Row("a long message stays whole", claim=ValueError(LONG), gives=error("ValueError", LONG)))
         rows.append(Row("an exception without a message has a class", claim=Gone(), gives=error("Gone")))
@@ -451,9 +453,9 @@ class RunSample(LabTest):
         self.samples_each(rows, clause="S4")
         wrong = [
             ("cost_units", -1, "a cost is not below 0"),
-            ("cost_units", -0.5, "a cost is not below 0"),
+            ("cost_units", -1e-9, "a cost is not below 0"),
             ("cost_units", 10**12 + 1, "1e12 is the largest cost"),
-            ("cost_units", 1.5e12, "1e12 is the largest cost"),
+            ("cost_units", 1e12 + 0.5, "1e12 is the largest cost"),
             ("cost_units", 10**400, "no float is as large as this int"),
             ("cost_units", float("inf"), "an infinite cost makes every sum infinite"),
             ("cost_units", float("nan"), "nan is not below 0, not above 1e12, and not in between"),
@@ -477,7 +479,7 @@ class RunSample(LabTest):
         for field in ("cost_units", "success_self_reported"):
             left = {name: value for name, value in CLAIM.items() if name != field}
             rows.append(Row(f"{field} is missing", claim=left, gives=refused(field)))
-        for claim in (None, True, 0, COST, RED, [], [True, COST], (True, COST), set(), b"", object()):
+        for claim in (None, True, 0, COST, RED, [], [True, COST], (True, COST), list(CLAIM.items()), set(), b"", object()):
             rows.append(Row(f"a {type(claim).__name__} is not a dict", claim=claim, gives=refused()))
         self.samples_each(rows, clause="S4", after=self.check_unverified)
 
