@@ -158,13 +158,13 @@ def not_quite(raw):
     forms = [
         "```json\n%s\n", "~~~\n%s\n~~~", "`%s`", "<think>a</think>\n%s", "</think>%s", "<answer>%s</answer>", "(%s)",
         "\ufeff%s", "%s<|im_end|>", "%s</s>", "[INST]%s", "Sure! %s", "Answer: %s", "json\n%s", "%s.", "%s;", "%s,",
-        "[%s]", "%s Is that right?", "/* a */%s", "%s // a", "# a\n%s", "%s\n{}", '{"answer": %s}', '{"output": %s}',
-        '{"result": %s}', '{"json": %s}',
+        "[%s]", "%s Is that right?", "/* a */%s", "%s // a", "// a\n%s", "# a\n%s", "%s\n{}", '{"answer": %s}',
+        '{"output": %s}', '{"result": %s}', '{"json": %s}',
     ]  # fmt: skip
     wrong = [form.replace("%s", raw) for form in forms]
     wrong += [raw[:-1], raw[:-1] + ",}", raw[1:], "{" + body + "}}", "{{" + body + "}}", json.dumps(raw), repr(record)]
     wrong += [raw.replace('"', new) for new in ("'", "\u201c", '\\"')]
-    wrong += [raw.replace(": ", "= "), raw.replace(", ", "; ")]
+    wrong += [raw.replace(": ", "= "), raw.replace(", ", "; "), raw.replace("true", "True").replace("false", "False")]
     return [text for text in wrong if text != raw] + ["", "null", None, 7, raw.encode(), record, [raw], [record]]
 
 

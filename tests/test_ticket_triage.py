@@ -9,7 +9,7 @@ import unicodedata
 import unittest
 from functools import lru_cache, partial
 
-from labdata import LOOKS_BROKEN, deep_values, edits, fresh, strict_json
+from labdata import LOOKS_BROKEN, deep_values, edits, fresh, not_quite, strict_json
 from labtest import Client, Containing, LabTest, Mismatch, Misused, Row, same
 
 import ticket_triage as lab
@@ -174,8 +174,8 @@ class ParseTriage(LabTest):
         ], clause="P1", hint="Does a line of yours search, cut off or complete something besides the fence?")
         self.refuses_each(lab.TriageError, parsing, [
             Row("inside a fence there is one JSON object too", raw=f"```json\n{row.raw}\n```")
-            for row in edited_answers()
-            if "`" not in row.raw
+            for row in [*some_of(edited_answers(), "a fence"), *wrong_forms(RAW)]
+            if type(row.raw) is str and "`" not in row.raw
         ], clause="P1", hint="Which line of yours changes the text inside a fence?")
 
     def test_p2_refuses_all_but_one_json_object(self):
@@ -565,6 +565,7 @@ class RunToolCall(LabTest):
 
 OPTIONS = ("tools", "max_attempts", "max_tool_calls")
 FALLBACK = {"category": None, "priority": None, "summary": TICKET, "needs_human": True}
+SOME = 50  # edits that are tried where P2 has tried all of them on a bare answer
 BATCH = 8  # refused replies that are tried within one ticket
 
 
@@ -572,6 +573,16 @@ def one_of_each(rows):
     """Return the first of the rows with the same edit; what is put between two tokens counts as put behind all."""
     alike = lambda row: row.because.replace("between two tokens", "behind the object")
     return list({alike(row): row for row in reversed(rows)}.values())
+
+
+def wrong_forms(raw):
+    """Return rows of the forms of a right reply that a function may be tempted to repair."""
+    return [Row("a right reply in a wrong form", raw=form) for form in not_quite(raw)]
+
+
+def some_of(rows, purpose):
+    """Return SOME of the rows, drawn."""
+    return fresh.random(purpose).sample(rows, min(SOME, len(rows)))
 
 
 @lru_cache(maxsize=None)
@@ -608,7 +619,7 @@ def nearly_a_reply():
         *[{**hours, "arguments": given} for given in ("{}", "", "null", None, [], [{}])],
         *[{**hours, "tool": form.format(HOURS, TRACK)} for form in STYLES], {**hours, "tool": HOURS.upper()},
     ]  # fmt: skip
-    return [*map(json.dumps, shapes), None, 7, b"", RAW.encode(), ANSWER, hours, [RAW], ""]
+    return [*map(json.dumps, shapes), b""]
 
 
 class Triage(LabTest):
@@ -800,9 +811,8 @@ class Triage(LabTest):
         ], clause="P2", attempts=2, asked=2, ran=0, after=self.counted)
         right, wrong = edited_calls()
         self.answers(right, clause="P2", max_attempts=1, attempts=1, tool_calls=1)
-        tried = {row.because for row in wrong}
-        others = [row for row in edited_answers() if row.because not in tried]  # what a tool call has no place for
-        self.refuses_replies([*wrong, *others], clause="P2")
+        others = [*wrong_forms(RAW), *wrong_forms(hours)]
+        self.refuses_replies([*some_of(wrong, "a tool call"), *others], clause="P2")
         self.refuses_replies([
             Row("this is neither an answer nor a tool call", raw=raw) for raw in nearly_a_reply()
         ], clause="T2")
