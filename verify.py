@@ -411,8 +411,10 @@ def say(text):
 
 def complain(text):
     """Print a line on stderr; where that is full, the exit code has to do."""
-    with contextlib.suppress(OSError):
+    try:
         print(visible(text), file=sys.stderr, flush=True)
+    except OSError:
+        silence(sys.stderr)
 
 
 def show(screen, lines):
