@@ -1,4 +1,4 @@
-"""kind 7 | passes: all but v1 v2 v3 v4 v5 v6 w2
+"""kind 7 | passes: all but v1 v2 v3 v4 v5 v6 w2 w3
 The verdict holds itself.
 """
 

@@ -1,4 +1,4 @@
-"""kind 12 | passes: all but p1 p2 p3 p4 p5 p6 r1 r2 r3 t1 t4 | reason: is not the exception that was handed out"""
+"""kind 12 | passes: all but p1 p2 p3 p4 p5 p6 r1 r2 r3 t1 t2 t4 | reason: is not the exception that was handed out"""
 
 TriageError = ToolCallError = ValueError
 

@@ -1,4 +1,4 @@
-"""kind 13 | passes: all but p1 p2 p6 | reason: bytes in one test"""
+"""kind 13 | passes: all but p2 p6 | reason: bytes in one test"""
 
 _parse, CALLS = parse_triage, []
 
