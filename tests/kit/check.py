@@ -1,4 +1,4 @@
-"""Checks one lab for its author, in seconds: python tests/kit/check.py NAME
+"""Checks one lab for its author, in about half a minute: python tests/kit/check.py NAME
 
 It looks at all that a lab is held to: the files, the tests as the grader uses them, the documents, the starter, and the
 submissions of right/, trivial/ and wrong/. Each fault is one line, and the line below it says what to run next.
