@@ -125,6 +125,8 @@ def alive(number):
 def wait_until(holds, seconds=10.0):
     """Wait until holds() is true; return whether it is."""
     deadline = time.monotonic() + seconds
-    while not holds() and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        if holds():
+            return True  # it may be true for a moment only: it is not asked again
         time.sleep(0.02)
     return holds()

@@ -213,7 +213,7 @@ class Reports(HarnessTest):
         self.suite()
         (self.folder / "report.json").write_text("old", encoding="utf-8")
         process = self.start("--out", "report.json", "--candidate", self.script("import time\ntime.sleep(60)"))
-        self.assertTrue(wait_until(lambda: os.listdir(self.temporary)))
+        self.assertTrue(wait_until(lambda: any(path.is_dir() for path in self.temporary.iterdir())))
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
         self.assertEqual((self.folder / "report.json").read_text(encoding="utf-8"), "old")
