@@ -80,7 +80,9 @@ def folders_left():
 
 def comes_true(holds, seconds=GIVE_UP):
     deadline = time.monotonic() + seconds
-    while not holds() and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        if holds():
+            return True
         time.sleep(0.05)
     return holds()
 
