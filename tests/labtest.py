@@ -22,7 +22,7 @@ A hint is a cause, never the answer, and it fits the row that failed: `hint=` of
 rows, or a line `Hint P5: ...` in the test's docstring for the rows of a clause. Where the submission raises what it may
 not, the row's reason and hint do not fit, and those of the exception are said in their place; a class of tests names
 the exception that its functions may raise (`refusal = "TriageError"`). A function of a test that is used wrongly raises
-a Misused. Data comes from labdata: `fresh` renames it for each run, `edits` makes texts that are almost right.
+a Misused. Data comes from grader/labdata.py: `fresh` renames it, `edits` makes texts that are almost right.
 When a call fails, a Mismatch carries the call, the expected and the got as text, and the runner shows them.
 """
 

@@ -10,8 +10,8 @@ import unittest
 from functools import partial
 
 import doc_assist as lab
+from grader.labdata import LOOKS_BROKEN, STYLED_KEYS, deep_values, edits, fresh, not_quite, strict_json
 from grader.line.session import command_line
-from labdata import LOOKS_BROKEN, STYLED_KEYS, deep_values, edits, fresh, not_quite, strict_json
 from labtest import Client, Containing, LabTest, Row
 
 SEARCH, SOURCES = "search_docs", "show_last_sources"

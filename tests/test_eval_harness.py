@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import partial
 
 import eval_harness as lab
+from grader.labdata import fresh
 from grader.line.session import command_line
-from labdata import fresh
 from labtest import Beginning, Containing, LabTest, Row, same, shown
 
 # ---- what the tests share

@@ -9,11 +9,11 @@ import json
 from functools import lru_cache, partial, reduce
 from operator import getitem
 
-from labdata import LOOKS_BROKEN, deep_values, edits, fresh, not_quite, strict_json
 from labtest import Client, Containing, LabTest, Row, same, shown
 
 import judge as lab
 from grader.intake.handout import provided_value
+from grader.labdata import LOOKS_BROKEN, deep_values, edits, fresh, not_quite, strict_json
 from grader.line.session import command_line
 
 NOTICE, INSTRUCTIONS = provided_value("judge", "NOTICE"), provided_value("judge", "INSTRUCTIONS")

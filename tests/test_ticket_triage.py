@@ -9,10 +9,10 @@ import unicodedata
 import unittest
 from functools import lru_cache, partial
 
-from labdata import LOOKS_BROKEN, deep_values, edits, fresh, not_quite, strict_json
 from labtest import Client, Containing, LabTest, Mismatch, Misused, Row, same
 
 import ticket_triage as lab
+from grader.labdata import LOOKS_BROKEN, deep_values, edits, fresh, not_quite, strict_json
 from grader.line.session import command_line
 
 CATEGORIES = BILLING, DELIVERY, OUTAGE, RETURNS = fresh.names("billing", "delivery", "outage", "returns")

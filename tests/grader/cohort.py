@@ -51,12 +51,7 @@ def kit_digest(lab):
     """
     content = hashlib.sha256()
     tests = Path(__file__).resolve().parents[1]
-    for path in [
-        tests / "labtest.py",
-        tests / "labdata.py",
-        tests / f"test_{lab}.py",
-        *sorted(Path(__file__).parent.rglob("*.py")),
-    ]:
+    for path in [tests / "labtest.py", tests / f"test_{lab}.py", *sorted(Path(__file__).parent.rglob("*.py"))]:
         content.update(path.read_bytes())
     return content.hexdigest()
 

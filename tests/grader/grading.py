@@ -13,11 +13,11 @@ import types
 import unittest
 from pathlib import Path
 
-from labdata import fresh
 from labtest import LabTest, Mismatch, cut, name_of
 
 from grader.intake.handout import definitions
 from grader.intake.sources import LABS, MAIN_LAB, Unreadable, lab_of, read_sources
+from grader.labdata import fresh
 from grader.line.errors import Lost
 from grader.line.session import RemoteModule, Session
 from grader.result import FAILED, NOT_RUN, PASSED, WAITING, Failure, Mark, verdicts_by_clause

@@ -5,7 +5,7 @@ import unittest
 from functools import partial
 
 import kit  # noqa: F401 - puts the tests on the path
-from labdata import CONTRACT_WORDS, Fresh, deep_values, edits, strict_json
+from grader.labdata import CONTRACT_WORDS, Fresh, deep_values, edits, strict_json
 from labtest import Beginning, LabTest, Mismatch, Row, same
 
 RAW = json.dumps({"name": "delivery", "count": 3, "note": "Parcel stuck at depot", "done": False, "more": None})
