@@ -10,9 +10,10 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
+
+from kit import wait_until
 
 START_LIMIT = 20.0  # seconds for a server to answer
 
@@ -54,16 +55,6 @@ def free_ports(count):
         for made in sockets:
             made.bind(("127.0.0.1", 0))
         return [made.getsockname()[1] for made in sockets]
-
-
-def wait_until(holds, seconds=START_LIMIT):
-    """Return whether holds() came true in time."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 def ran(*words, **options):
@@ -124,7 +115,7 @@ class Sshd:
         quiet = "-o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
         self.limit = f"timeout 300.{self.port:05}"  # seconds; no other command has this limit
         self.prefix = f"ssh -T -F none -i {self.folder}/user -p {self.port} {quiet} root@127.0.0.1 {self.limit}"
-        if not wait_until(lambda: ran(*self.prefix.split()[:-2], "true").returncode == 0):
+        if not wait_until(lambda: ran(*self.prefix.split()[:-2], "true").returncode == 0, START_LIMIT):
             self.end()
             raise unittest.SkipTest("sshd does not answer here")
 
@@ -174,7 +165,7 @@ class Slurm:
         files = [f"--{name}={munge / name}" for name in ("socket", "pid-file", "log-file", "seed-file")]
         said = ran(self.servers["munged"], "--force", f"--key-file={key}", *files).stderr
         said += ran(self.servers["slurmctld"]).stderr + ran(self.servers["slurmd"], "-N", self.host).stderr
-        if not wait_until(lambda: "idle" in ran("sinfo", "-h", "-o", "%T").stdout):
+        if not wait_until(lambda: "idle" in ran("sinfo", "-h", "-o", "%T").stdout, START_LIMIT):
             self.end()
             raise unittest.SkipTest(f"Slurm does not run here: {said.strip()[-200:]}")
 

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -120,13 +119,3 @@ def alive(number):
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return sys.platform != "linux"
-
-
-def wait_until(holds, seconds=10.0):
-    """Wait until holds() is true; return whether it is."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if holds():
-            return True  # it may be true for a moment only: it is not asked again
-        time.sleep(0.02)
-    return holds()

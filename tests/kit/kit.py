@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -51,6 +52,16 @@ def run(*arguments, cwd=KIT, env=None, **options):
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **(env or {})}  # Windows would write in its own
     options = {"capture_output": True, "encoding": "utf-8", "timeout": 300, "stdin": subprocess.DEVNULL, **options}
     return subprocess.run(command, cwd=cwd, env=environment, check=False, **options)
+
+
+def wait_until(holds, seconds):
+    """Return whether holds() came true within some seconds. It may be true for a moment only, so it is not asked again."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def pool(number=2, **options):

@@ -11,8 +11,8 @@ import threading
 import unittest
 from pathlib import Path
 
-from engines import Slurm, Sshd, ran, wait_until
-from kit import KIT
+from engines import START_LIMIT, Slurm, Sshd, ran
+from kit import KIT, wait_until
 
 CLASS = 30
 LIMIT = "20"  # seconds for each test: a job shares its core with many here
@@ -72,7 +72,7 @@ class SshTest(EngineTest):
     def test_a_class_of_thirty_is_graded_through_ssh_and_nothing_stays(self):
         passed, expected = self.grade()
         self.assertEqual(passed, expected, self.reasons)
-        self.assertTrue(wait_until(lambda: not self.engine.connections()), "a connection stays")
+        self.assertTrue(wait_until(lambda: not self.engine.connections(), START_LIMIT), "a connection stays")
 
     def test_a_connection_that_drops_costs_nobody_a_grade(self):
         dropped = []
@@ -91,7 +91,7 @@ class SshTest(EngineTest):
         passed, expected = self.grade(10, 5, drop, "5")
         self.assertGreater(len(dropped), 2)
         self.assertEqual(passed, expected, self.reasons)
-        self.assertTrue(wait_until(lambda: not self.engine.connections()), "a connection stays")
+        self.assertTrue(wait_until(lambda: not self.engine.connections(), START_LIMIT), "a connection stays")
 
 
 class SlurmTest(EngineTest):
@@ -101,7 +101,7 @@ class SlurmTest(EngineTest):
         cls.addClassCleanup(cls.engine.end)
 
     def nothing_stays(self):
-        self.assertTrue(wait_until(lambda: not self.engine.jobs()), ran("squeue").stdout)
+        self.assertTrue(wait_until(lambda: not self.engine.jobs(), START_LIMIT), ran("squeue").stdout)
 
     def test_a_class_of_thirty_is_graded_through_slurm_and_nothing_stays(self):
         passed, expected = self.grade()
@@ -125,7 +125,7 @@ class SlurmTest(EngineTest):
     def test_a_full_queue_costs_nobody_a_grade(self):
         """Somebody else's job has the whole node for some seconds: workers wait for it and are not told to be late."""
         blocker = subprocess.Popen(["srun", "--exclusive", "--overcommit", "sleep", "6"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.assertTrue(wait_until(self.engine.jobs))
+        self.assertTrue(wait_until(self.engine.jobs, START_LIMIT))
         passed, expected = self.grade(4, 2, timeout="5")
         self.assertEqual(blocker.wait(), 0)
         self.assertEqual(passed, expected, self.reasons)

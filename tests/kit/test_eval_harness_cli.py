@@ -10,8 +10,8 @@ import unittest
 from pathlib import Path
 
 from chat_server import Server, says
-from harness import CHECK, PROGRAM, SUITE, HarnessTest, make_suite, make_task, wait_until
-from kit import KIT, run
+from harness import CHECK, PROGRAM, SUITE, HarnessTest, make_suite, make_task
+from kit import KIT, run, wait_until
 
 import eval_harness as lab
 
@@ -213,7 +213,7 @@ class Reports(HarnessTest):
         self.suite()
         (self.folder / "report.json").write_text("old", encoding="utf-8")
         process = self.start("--out", "report.json", "--candidate", self.script("import time\ntime.sleep(60)"))
-        self.assertTrue(wait_until(lambda: any(path.is_dir() for path in self.temporary.iterdir())))
+        self.assertTrue(wait_until(lambda: any(path.is_dir() for path in self.temporary.iterdir()), 10.0))
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
         self.assertEqual((self.folder / "report.json").read_text(encoding="utf-8"), "old")
@@ -320,7 +320,7 @@ class Interrupted(HarnessTest):
             with self.subTest(signal=number):
                 process = self.start("--candidate", self.script(agent), "--jobs", 2, "--out", "report.json")
                 before = len(os.listdir(pids))
-                self.assertTrue(wait_until(lambda: len(os.listdir(pids)) >= before + 2))
+                self.assertTrue(wait_until(lambda: len(os.listdir(pids)) >= before + 2, 10.0))
                 process.send_signal(number)
                 out, err = process.communicate(timeout=30)
                 self.assertEqual((process.returncode, out, err), (130, "", ""))

@@ -6,7 +6,8 @@ import signal
 import sys
 import unittest
 
-from harness import SUITE, HarnessTest, alive, wait_until
+from harness import SUITE, HarnessTest, alive
+from kit import wait_until
 
 import eval_harness as lab
 from eval_harness import SampleResult
@@ -291,7 +292,7 @@ class LeftBehind(HarnessTest):
         report, _ = self.measured(agent)
         self.assertEqual(report["tasks"][0]["details"][0]["status"], "fail")
         number = int((self.folder / "pid").read_text())
-        self.assertTrue(wait_until(lambda: not alive(number)))
+        self.assertTrue(wait_until(lambda: not alive(number), 10.0))
 
     def test_one_that_left_its_session_holds_nobody_up(self):
         self.suite()

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import frame
 import windows
-from kit import KIT, LABS, run, solution_of
+from kit import KIT, LABS, run, solution_of, wait_until
 
 MAIN = "ticket_triage"
 LIMIT = ("--timeout", "60")  # seconds: nothing here is about the speed of Wine
@@ -76,15 +76,6 @@ def started():
 def folders_left():
     """Return the folders of workers that are still there."""
     return sorted(path.name for path in windows.PREFIX.glob("drive_c/users/*/**/Temp/worker-*"))
-
-
-def comes_true(holds, seconds=GIVE_UP):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.05)
-    return holds()
 
 
 class OnWindows:
@@ -165,7 +156,7 @@ class OnWindows:
             self.assertIn(name, (self.folder / "r.html").read_text(encoding="utf-8"))
         cases = xml.etree.ElementTree.parse(self.folder / "r.xml").iter("testcase")
         self.assertEqual(len(list(cases)), 15 * len(frames))
-        self.assertTrue(comes_true(lambda: not started()), "what a submission has started still runs")
+        self.assertTrue(wait_until(lambda: not started(), GIVE_UP), "what a submission has started still runs")
         self.assertEqual([name for name in folders_left() if name not in before], [])
 
     def marks_of(self, file):
@@ -204,11 +195,11 @@ class OnWindows:
         place = self.put("children", begins_with(SPAWNS + "import time\ntime.sleep(300)\n"))
         process = windows.begun(self.version, "verify.py", place, *LIMIT, cwd=KIT)
         try:
-            self.assertTrue(comes_true(lambda: len(started()) >= 2))
+            self.assertTrue(wait_until(lambda: len(started()) >= 2, GIVE_UP))
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait()
-        self.assertTrue(comes_true(lambda: not started()), "what a submission has started still runs")
+        self.assertTrue(wait_until(lambda: not started(), GIVE_UP), "what a submission has started still runs")
 
     def test_where_taskkill_fails_the_process_itself_is_ended(self):
         text = (
@@ -227,9 +218,9 @@ class OnWindows:
             copier = subprocess.Popen(["cat"], stdin=process.stdout, stdout=file)
         try:
             said = lambda text: text in (self.folder / "said").read_bytes()
-            self.assertTrue(comes_true(lambda: said(b"0 of 15")), "it did not grade")
+            self.assertTrue(wait_until(lambda: said(b"0 of 15"), GIVE_UP), "it did not grade")
             shutil.copy(KIT / "solution" / f"{MAIN}.py", self.folder / "watched")
-            self.assertTrue(comes_true(lambda: said(b"15 of 15")), "it did not see the save")
+            self.assertTrue(wait_until(lambda: said(b"15 of 15"), GIVE_UP), "it did not see the save")
         finally:
             for each in (process, copier):
                 each.kill()
