@@ -158,11 +158,7 @@ def earlier_submissions(options, limits):
 
     known, made_by = [], (options.lab, kit_digest(options.lab), limits.as_dict())
     kept = kept_beside(options.resume)
-    for path in (
-        [options.resume, kept]
-        if kept.exists() and Path(options.resume).exists()
-        else [kept if kept.exists() else options.resume]
-    ):
+    for path in [place for place in (options.resume, kept) if Path(place).exists()] or [options.resume]:
         try:
             result = read_result(path)
         except (ValueError, OSError) as error:

@@ -585,7 +585,6 @@ def some_of(rows, purpose):
     return fresh.random(purpose).sample(rows, min(SOME, len(rows)))
 
 
-@lru_cache(maxsize=None)
 def edited_calls():
     """Return (rows, rows) of the edits of a tool call: those that still are that call, and those that are not one."""
     right, wrong = [], []

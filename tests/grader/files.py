@@ -10,8 +10,10 @@ from pathlib import Path
 # the system's numbers for a want of the place, and not of what is written or read
 PLACE_ERRORS = [
     getattr(errno, name)
-    for name in ("ENOSPC", "EDQUOT", "ENOMEM", "EAGAIN", "EMFILE", "ENFILE", "EIO", "EROFS") if hasattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "ENOMEM", "EAGAIN", "EMFILE", "ENFILE", "EIO", "EROFS")
+    if hasattr(errno, name)
 ]
+
 
 def write(path, content):
     """Write a file (bytes, str or pieces of str) whole or not at all; newlines stay. A pipe is written to directly."""

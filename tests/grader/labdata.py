@@ -330,7 +330,8 @@ def keys(text, draw):
     found = tokens(text)
     own = [token for token, after in zip(found, found[1:]) if token[0][0] == '"' and after[0] == ":"]
     for style in STYLED_KEYS:
-        changed = [(token, style(token[0][1:-1])) for token in own if style(token[0][1:-1]) != token[0][1:-1]]
+        styled = [(token, style(token[0][1:-1])) for token in own]
+        changed = [(token, key) for token, key in styled if key != token[0][1:-1]]
         if changed:
             token, key = draw.choice(changed)
             yield Edit("a key is written in another way", replaced(text, token.span(), f'"{key}"'))

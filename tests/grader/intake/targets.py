@@ -199,9 +199,8 @@ def find_target(path, lab, for_one):
         raise UsageError(f"{path}: {wrong if path.exists() else 'no such file or folder' + meant_instead(path, lab)}")
     found, left_out = find_class(path, lab)
     graded = [each for each in found if isinstance(each.place, Path) and each.name not in ("starter", lab)]
-    name, place = path.resolve().name, next(
-        (file for file in (path / f"{lab}.py", path / "starter" / f"{lab}.py") if file.is_file()), None
-    )
+    places = (path / f"{lab}.py", path / "starter" / f"{lab}.py")
+    place = next((file for file in places if file.is_file()), None)
     if place and graded and path.resolve() != KIT:
         raise UsageError(
             f"{path}: {lab}.py is in the same folder as submissions "
@@ -214,7 +213,7 @@ def find_target(path, lab, for_one):
         )
     if place or for_one:
         place, notes = (place, ()) if place else place_in(path, lab)
-        return [Submission(name, place, notes=notes)], [], False
+        return [Submission(path.resolve().name, place, notes=notes)], [], False
     refuse_class_of_classes(path, found, lab)
     if len(found) <= 1 and path.resolve() == KIT / "starter":
         raise UsageError(f"{path}: {lab}.py is missing{under_another_name(path, lab) or RESET.format(lab)}")
